@@ -1,0 +1,179 @@
+"""Every setting, as data: name, type, default, what is allowed, and one sentence.
+
+A value comes from the first of these that has one:
+
+1. the environment, as `PGSTREAM_<NAME>`;
+2. the server, as `pg_stream.<name>` (the caller reads it and passes it in);
+3. the default.
+
+An empty value counts as none. A value of the wrong type or out of range is refused.
+"""
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, get_type_hints
+
+from pgstream.errors import SettingError
+
+SERVER_PREFIX = "pg_stream."
+ENVIRONMENT_PREFIX = "PGSTREAM_"
+
+Value = bool | int | float | str
+
+_BOOLEANS = {
+    **dict.fromkeys(("on", "true", "1", "yes"), True),
+    **dict.fromkeys(("off", "false", "0", "no"), False),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The declaration of one setting."""
+
+    name: str
+    type: type[Value]
+    default: Value
+    sentence: str
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def server_name(self) -> str:
+        return SERVER_PREFIX + self.name
+
+    @property
+    def environment_name(self) -> str:
+        return ENVIRONMENT_PREFIX + self.name.upper()
+
+    @property
+    def allowed(self) -> str:
+        """What a value may be, in words."""
+        if self.type is bool:
+            return "on or off"
+        if self.type is str:
+            return "text"
+        kind = "a whole number" if self.type is int else "a number"
+        return f"{kind} from {self.low} to {self.high}"
+
+    def parse(self, text: str, source: str) -> Value:
+        """The value that `text` stands for; `source` says where it is from."""
+        try:
+            value = self._convert(text.strip())
+        except (KeyError, ValueError):
+            raise self.refusal(text, source) from None
+        return self.check(value, source)
+
+    def check(self, value: Value, source: str) -> Value:
+        """The value itself, if its type and range are right."""
+        right_type = type(value) is self.type or (self.type is float and type(value) is int)
+        if not right_type or not self._in_range(value):
+            raise self.refusal(value, source)
+        return value
+
+    def refusal(self, value: Value, source: str) -> SettingError:
+        return SettingError(
+            f"Setting {self.name} cannot be {value!r}, from {source}",
+            detail=f"It must be {self.allowed}.",
+            hint=f"Set {self.environment_name} or {self.server_name}; "
+            f"the default is {self._show(self.default)}.",
+        )
+
+    def _convert(self, text: str) -> Value:
+        if self.type is bool:
+            return _BOOLEANS[text.lower()]
+        if self.type is int:
+            return int(text)
+        return float(text) if self.type is float else text
+
+    def _in_range(self, value: Value) -> bool:
+        if self.low is None or self.high is None or isinstance(value, str):
+            return True
+        return not math.isnan(value) and self.low <= value <= self.high
+
+    def _show(self, value: Value) -> str:
+        if isinstance(value, bool):
+            return "on" if value else "off"
+        return repr(value) if isinstance(value, str) else str(value)
+
+
+def _setting(
+    default: Any, sentence: str, low: float | None = None, high: float | None = None
+) -> Any:
+    declaration = {"default": default, "sentence": sentence, "low": low, "high": high}
+    return field(default=default, metadata=declaration)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The values in force. Checked when built, like those that are loaded."""
+
+    enabled: bool = _setting(True, "Whether the scheduler refreshes stream tables.")
+    scheduler_interval_ms: int = _setting(
+        1000, "How often the scheduler looks for stream tables to refresh.", 100, 60_000
+    )
+    min_schedule_seconds: int = _setting(
+        60, "The shortest duration that a schedule may have.", 1, 86_400
+    )
+    max_consecutive_errors: int = _setting(
+        3, "How many failures in a row move a stream table to ERROR.", 1, 100
+    )
+    max_concurrent_refreshes: int = _setting(
+        4, "How many stream tables are refreshed at the same time.", 1, 32
+    )
+    differential_max_change_ratio: float = _setting(
+        0.15,
+        "The share of changed rows above which a refresh is full; 0 never, 1 always.",
+        0.0,
+        1.0,
+    )
+    spark_master: str = _setting("local[*]", "The Spark master that computes.")
+    spark_remote: str = _setting("", "A Spark Connect address; it replaces the master.")
+    small_path_rows: int = _setting(
+        50_000,
+        "Up to how many rows a relation travels through the driver as Arrow.",
+        1,
+        10_000_000,
+    )
+    read_slices: int = _setting(
+        0, "In how many parallel slices Spark reads a table; 0 is the number of cores.", 0, 1024
+    )
+
+    def __post_init__(self) -> None:
+        for setting in DECLARED:
+            setting.check(getattr(self, setting.name), "the program")
+
+    @classmethod
+    def load(
+        cls,
+        server: Mapping[str, str | None] | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> "Settings":
+        """Settings from the environment, then the server, then the defaults.
+
+        `server` maps setting names, with or without `pg_stream.`, to what
+        `current_setting(…, true)` gives. `environ` is the process's own if not given.
+        """
+        environ = os.environ if environ is None else environ
+        server = {name.removeprefix(SERVER_PREFIX): text for name, text in (server or {}).items()}
+        return cls(**{each.name: _resolve(each, server, environ) for each in DECLARED})
+
+
+def _resolve(setting: Setting, server: Mapping[str, str | None], environ: Mapping[str, str]) -> Any:
+    if text := environ.get(setting.environment_name):
+        return setting.parse(text, f"the environment ({setting.environment_name})")
+    if text := server.get(setting.name):
+        return setting.parse(text, f"the server ({setting.server_name})")
+    return setting.default
+
+
+def _declared() -> tuple[Setting, ...]:
+    types = get_type_hints(Settings)
+    return tuple(
+        Setting(name=each.name, type=types[each.name], **each.metadata) for each in fields(Settings)
+    )
+
+
+DECLARED: tuple[Setting, ...] = _declared()
+"""All settings, in the order they are declared."""

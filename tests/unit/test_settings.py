@@ -1,0 +1,120 @@
+"""Settings: where they come from, and what is refused."""
+
+import dataclasses
+
+import pytest
+
+from pgstream.errors import SettingError
+from pgstream.settings import DECLARED, Setting, Settings
+
+RANGED = [each for each in DECLARED if each.low is not None]
+
+
+def by_name(setting: Setting) -> str:
+    return setting.name
+
+
+def test_defaults_are_those_of_the_specification() -> None:
+    settings = Settings.load(environ={})
+    assert settings == Settings()
+    assert settings.enabled is True
+    assert settings.scheduler_interval_ms == 1000
+    assert settings.min_schedule_seconds == 60
+    assert settings.max_consecutive_errors == 3
+    assert settings.max_concurrent_refreshes == 4
+    assert settings.differential_max_change_ratio == 0.15
+    assert settings.spark_master == "local[*]"
+    assert settings.spark_remote == ""
+    assert settings.small_path_rows == 50_000
+    assert settings.read_slices == 0
+
+
+def test_every_setting_is_declared_with_a_sentence() -> None:
+    assert [each.name for each in DECLARED] == [f.name for f in dataclasses.fields(Settings)]
+    assert all(each.sentence.endswith(".") for each in DECLARED)
+
+
+def test_environment_wins_over_server_wins_over_default() -> None:
+    server = {"max_consecutive_errors": "5", "pg_stream.max_concurrent_refreshes": "8"}
+    environ = {"PGSTREAM_MAX_CONSECUTIVE_ERRORS": "7"}
+    settings = Settings.load(server, environ)
+    assert settings.max_consecutive_errors == 7
+    assert settings.max_concurrent_refreshes == 8
+    assert settings.min_schedule_seconds == 60
+
+
+def test_the_environment_of_the_process_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGSTREAM_SPARK_MASTER", "local[2]")
+    assert Settings.load().spark_master == "local[2]"
+
+
+def test_an_empty_value_counts_as_none() -> None:
+    server = {"read_slices": "", "enabled": None, "spark_master": ""}
+    assert Settings.load(server, {"PGSTREAM_READ_SLICES": ""}) == Settings()
+
+
+def test_unknown_names_are_ignored() -> None:
+    assert Settings.load({"pg_stream.other": "x"}, {"PGSTREAM_OTHER": "x"}) == Settings()
+
+
+@pytest.mark.parametrize("text", ["on", "true", "1", "yes", "ON", " True "])
+def test_true(text: str) -> None:
+    assert Settings.load(environ={"PGSTREAM_ENABLED": text}).enabled is True
+
+
+@pytest.mark.parametrize("text", ["off", "false", "0", "no", "OFF"])
+def test_false(text: str) -> None:
+    assert Settings.load({"enabled": text}, {}).enabled is False
+
+
+@pytest.mark.parametrize("setting", RANGED, ids=by_name)
+def test_the_ends_of_a_range_are_allowed(setting: Setting) -> None:
+    for end in (setting.low, setting.high):
+        settings = Settings.load({setting.name: str(end)}, {})
+        assert getattr(settings, setting.name) == end
+
+
+@pytest.mark.parametrize("setting", RANGED, ids=by_name)
+def test_outside_the_range_is_refused(setting: Setting) -> None:
+    assert setting.low is not None
+    assert setting.high is not None
+    for outside in (setting.low - 1, setting.high + 1):
+        with pytest.raises(SettingError, match=setting.name):
+            Settings.load({setting.name: str(outside)}, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("enabled", "perhaps"),
+        ("read_slices", "many"),
+        ("read_slices", "1.5"),
+        ("differential_max_change_ratio", "nan"),
+        ("differential_max_change_ratio", "x"),
+    ],
+)
+def test_a_wrong_type_is_refused(name: str, text: str) -> None:
+    with pytest.raises(SettingError, match=name):
+        Settings.load({name: text}, {})
+
+
+def test_the_refusal_names_value_source_and_range() -> None:
+    with pytest.raises(SettingError) as caught:
+        Settings.load(environ={"PGSTREAM_MAX_CONCURRENT_REFRESHES": "99"})
+    assert str(caught.value) == (
+        "Setting max_concurrent_refreshes cannot be 99, from the environment "
+        "(PGSTREAM_MAX_CONCURRENT_REFRESHES)\n"
+        "It must be a whole number from 1 to 32.\n"
+        "Hint: Set PGSTREAM_MAX_CONCURRENT_REFRESHES or "
+        "pg_stream.max_concurrent_refreshes; the default is 4."
+    )
+    with pytest.raises(SettingError, match=r"from the server \(pg_stream\.enabled\)"):
+        Settings.load({"enabled": "maybe"}, {})
+
+
+def test_values_from_the_program_are_checked_too() -> None:
+    assert Settings(differential_max_change_ratio=1).differential_max_change_ratio == 1
+    with pytest.raises(SettingError, match="read_slices"):
+        Settings(read_slices=-1)
+    with pytest.raises(SettingError, match="enabled"):
+        Settings(enabled=1)  # type: ignore[arg-type]
