@@ -1,0 +1,33 @@
+"""What lowering asks PostgreSQL. The database room answers; the algebra only asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from pgstream.algebra.operators.scan import Source
+from pgstream.algebra.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A table a query reads: all its columns, in order, and those the query uses."""
+
+    source: Source
+    columns: tuple[tuple[str, Type], ...]
+    used: frozenset[str]
+
+
+class Catalog(Protocol):
+    def relation(self, schema: str, name: str) -> Relation:
+        """The table of this name."""
+
+    def type_of(self, sql: str, columns: Mapping[int, Type]) -> Type:
+        """The type of an expression over columns `s.c<index>` of these types."""
+
+    def constant(self, sql: str) -> tuple[str | None, Type]:
+        """The canonical text and the type of a constant."""
+
+    def field_type(self, source: Source, sql: str) -> Type:
+        """The type of an expression over the table's own columns."""

@@ -1,0 +1,196 @@
+"""convert: a syntax tree of PostgreSQL's own deparsed SQL to a typed expression.
+
+Operators and forms of Spark's list become calls; everything else becomes a `Native` that
+keeps PostgreSQL's text. Types come from PostgreSQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sqlglot import exp
+
+from pgstream.algebra.catalog import Catalog
+from pgstream.algebra.expressions import (
+    Call,
+    Expression,
+    Literal,
+    Native,
+    Ref,
+    refs,
+    to_postgres,
+    walk,
+)
+from pgstream.algebra.operators.node import Column
+from pgstream.algebra.types import BOOLEAN
+
+Resolve = Callable[[exp.Expression], Expression | None]
+
+BINARY: dict[type[exp.Expression], str] = {
+    exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%",
+    exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
+    exp.And: "and", exp.Or: "or", exp.DPipe: "||",
+    exp.NullSafeNEQ: "is distinct from", exp.NullSafeEQ: "is not distinct from",
+}  # fmt: skip
+UNARY: dict[type[exp.Expression], str] = {
+    exp.Not: "not", exp.Neg: "negate", exp.Abs: "abs", exp.Length: "length",
+}  # fmt: skip
+VARIADIC: dict[type[exp.Expression], str] = {
+    exp.Coalesce: "coalesce", exp.Greatest: "greatest", exp.Least: "least",
+}  # fmt: skip
+
+
+class Converter:
+    """Converts the expressions of one SELECT.
+
+    `resolve` answers for nodes that are columns of the input (or grouping expressions and
+    aggregate calls above a GROUP BY); `columns` are the input's columns.
+    """
+
+    def __init__(self, catalog: Catalog, columns: tuple[Column, ...], resolve: Resolve) -> None:
+        self.catalog = catalog
+        self.columns = columns
+        self.resolve = resolve
+
+    def convert(self, node: exp.Expression) -> Expression:
+        found = self.resolve(node)
+        if found is not None:
+            return found
+        if isinstance(node, exp.Paren):
+            return self.convert(node.this)
+        if _is_constant(node):
+            return self.constant(node)
+        return self.known(node) or self.native(node)
+
+    def typed(self, expression: Call | Native) -> Expression:
+        """The expression with the type, and the collation, that PostgreSQL gives it."""
+        used = {i: self.columns[i].type for i in refs(expression)}
+        text = to_postgres(expression, lambda i: f"s.c{i}")
+        type_ = self.catalog.type_of(text, used)
+        collations = {
+            part.type.collation for part in walk(expression) if isinstance(part, Ref)
+        } - {""}
+        if type_.is_text and collations:
+            type_ = replace(type_, collation=min(collations))
+        return replace(expression, type=type_)
+
+    def call(self, function: str, *nodes: exp.Expression) -> Expression:
+        return self.typed(Call(function, tuple(map(self.convert, nodes)), BOOLEAN))
+
+    def known(self, node: exp.Expression) -> Expression | None:
+        kind = type(node)
+        if kind in BINARY:
+            return self.binary(node)
+        if kind in UNARY:
+            return self.unary(node)
+        if kind in VARIADIC:
+            return self.call(VARIADIC[kind], node.this, *node.expressions)
+        match node:
+            case exp.Is():
+                return self.test(node)
+            case exp.Cast():
+                return self.cast(node)
+            case exp.Case():
+                return self.case(node)
+            case exp.Nullif():
+                return self.call("nullif", node.this, node.expression)
+            case exp.SplitPart():
+                return self.call(
+                    "split_part", node.this, node.args["delimiter"], node.args["part_index"]
+                )
+        return None
+
+    def binary(self, node: exp.Expression) -> Expression | None:
+        right = node.args["expression"]
+        if isinstance(node, exp.EQ) and isinstance(right, exp.Any):
+            return self.membership(node.this, right.this)
+        if isinstance(node, exp.NEQ) and isinstance(right, exp.Anonymous | exp.All):
+            inside = right.this if isinstance(right, exp.All) else _all_argument(right)
+            found = inside is not None and self.membership(node.this, inside)
+            return Call("not", (found,), BOOLEAN) if found else None
+        if isinstance(right, exp.Any | exp.All):
+            return None
+        return self.call(BINARY[type(node)], node.this, right)
+
+    def membership(self, value: exp.Expression, values: exp.Expression) -> Expression | None:
+        while isinstance(values, exp.Paren):
+            values = values.this
+        if not isinstance(values, exp.Array):
+            return None
+        return self.call("in", value, *values.expressions)
+
+    def unary(self, node: exp.Expression) -> Expression:
+        if isinstance(node, exp.Not) and isinstance(node.this, exp.Is):
+            return self.test(node.this, negated=True)
+        return self.call(UNARY[type(node)], node.this)
+
+    def test(self, node: exp.Expression, negated: bool = False) -> Expression:
+        target = node.args["expression"]
+        if isinstance(target, exp.Not):  # IS NOT x
+            negated, target = not negated, target.this
+        if isinstance(target, exp.Boolean):
+            word = "true" if target.this else "false"
+        elif isinstance(target, exp.Null):
+            word = "null"
+        else:
+            return self.native(node.parent if negated and node.parent else node)
+        name = f"is not {word}" if negated else f"is {word}"
+        return Call(name, (self.convert(node.this),), BOOLEAN)
+
+    def cast(self, node: exp.Expression) -> Expression:
+        inner = self.convert(node.this)
+        shape = self.native(node)
+        return Call("cast", (inner,), shape.type)
+
+    def case(self, node: exp.Expression) -> Expression:
+        parts: list[Expression] = []
+        subject = node.args.get("this")
+        for branch in node.args["ifs"]:
+            when = branch.this
+            parts.append(self.convert(exp.EQ(this=subject, expression=when) if subject else when))
+            parts.append(self.convert(branch.args["true"]))
+        default = node.args.get("default")
+        shape = Call("case", (*parts, Literal(None, parts[1].type)), BOOLEAN)
+        last = self.convert(default) if default else Literal(None, self.typed(shape).type)
+        return self.typed(Call("case", (*parts, last), BOOLEAN))
+
+    def constant(self, node: exp.Expression) -> Literal:
+        text, type_ = self.catalog.constant(node.sql(dialect="postgres"))
+        return Literal(text, type_)
+
+    def native(self, node: exp.Expression) -> Expression:
+        """PostgreSQL's text of the node, with a slot for every column of the input in it."""
+        slots: list[Expression] = []
+
+        def slot(part: exp.Expression) -> exp.Expression:
+            found = self.resolve(part)
+            if found is None:
+                return part
+            slots.append(found)
+            return exp.column(f"__pgs_slot_{len(slots) - 1}_")
+
+        text = node.copy().transform(slot).sql(dialect="postgres")
+        pieces: list[str] = []
+        ordered: list[Expression] = []
+        rest = text
+        while "__pgs_slot_" in rest:
+            before, _, tail = rest.partition("__pgs_slot_")
+            number, _, rest = tail.partition("_")
+            pieces.append(before)
+            ordered.append(slots[int(number)])
+        label = node.sql_name().lower() if isinstance(node, exp.Func) else node.key
+        if isinstance(node, exp.Anonymous):
+            label = node.name.lower()
+        return self.typed(Native((*pieces, rest), tuple(ordered), BOOLEAN, label))
+
+
+def _all_argument(node: exp.Expression) -> exp.Expression | None:
+    return node.expressions[0] if node.name.lower() == "all" and node.expressions else None
+
+
+def _is_constant(node: exp.Expression) -> bool:
+    """A literal, NULL or boolean, also under a sign, parentheses and casts."""
+    while isinstance(node, exp.Paren | exp.Cast | exp.Neg):
+        node = node.this
+    return isinstance(node, exp.Literal | exp.Null | exp.Boolean)

@@ -1,0 +1,527 @@
+"""lower: from the syntax tree of a query to its operator tree.
+
+The syntax tree is PostgreSQL's own deparsed form of the query: names are qualified, stars
+are expanded, implicit casts are written out. An expression that Spark must not evaluate,
+or that is a key, and that needs one table only, is hoisted: PostgreSQL computes it while it
+reads that table. A SELECT is lowered again each time a hoist is found, until none is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from pgstream.algebra.catalog import Catalog
+from pgstream.algebra.convert import Converter
+from pgstream.algebra.expressions import (
+    Call,
+    Expression,
+    Literal,
+    Ref,
+    arguments,
+    conjuncts,
+    plain_column,
+    quote_name,
+    refs,
+    shift,
+)
+from pgstream.algebra.functions import aggregate_refusal, can_be_key, spark_refusal
+from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
+from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.one import One
+from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.scan import Field, Scan
+from pgstream.algebra.operators.union_all import UnionAll
+from pgstream.algebra.place import place
+from pgstream.algebra.types import BIGINT, BOOLEAN, Type
+from pgstream.errors import UnsupportedConstruct, UnsupportedExpression, UnsupportedType
+from pgstream.sql.parse import Query
+from pgstream.sql.passes.refuse import AGGREGATES
+
+
+@dataclass(frozen=True)
+class Table:
+    """A FROM item: its alias, where its columns start, and their names."""
+
+    alias: str
+    offset: int
+    names: tuple[str, ...]
+    scan: Scan | None
+
+
+@dataclass
+class Hoists:
+    """Expressions that PostgreSQL computes while it reads a table, per FROM alias."""
+
+    texts: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, alias: str, text: str) -> None:
+        self.texts.setdefault(alias, []).append(text)
+
+
+class HoistFound(Exception):
+    def __init__(self, alias: str, text: str) -> None:
+        self.alias, self.text = alias, text
+
+
+def lower(query: Query, catalog: Catalog, names: Sequence[str] | None = None) -> Node:
+    """The operator tree; `names` are the output columns' names."""
+    tree = Lowering(catalog, {}).query(query)
+    if names is None:
+        return tree
+    if isinstance(tree, Project):
+        return Project(tree.input, tree.expressions, tuple(names))
+    columns = tree.columns
+    return Project(
+        tree, tuple(Ref(i, c.type) for i, c in enumerate(columns)), tuple(names)
+    )
+
+
+class Lowering:
+    def __init__(self, catalog: Catalog, ctes: Mapping[str, tuple[Query, Lowering]]) -> None:
+        self.catalog = catalog
+        self.ctes = dict(ctes)
+
+    def query(self, node: exp.Expression) -> Node:
+        inner = self.with_ctes(node)
+        while isinstance(node, exp.Subquery | exp.Paren):
+            node = node.this
+        if isinstance(node, exp.Union):
+            return inner.union(node)
+        if isinstance(node, exp.Select):
+            return inner.select(node)
+        raise UnsupportedConstruct(
+            f"{node.key.upper()} is not supported in a stream table's query.",
+            construct=node.key.upper(),
+        )
+
+    def with_ctes(self, node: exp.Expression) -> Lowering:
+        clause = node.args.get("with_")
+        if clause is None:
+            return self
+        scope = Lowering(self.catalog, self.ctes)
+        for cte in clause.expressions:
+            before = Lowering(self.catalog, scope.ctes)
+            names = tuple(c.name for c in cte.args["alias"].args.get("columns") or ())
+            scope.ctes[cte.alias] = (_renamed(cte.this, names), before)
+        return scope
+
+    # --- UNION ALL --------------------------------------------------------------------------
+
+    def union(self, node: exp.Union) -> Node:
+        terms = [self.query(node.this), self.query(node.expression)]
+        left, right = (term.columns for term in terms)
+        types = [
+            a.type
+            if a.type == b.type
+            else self.catalog.type_of("COALESCE(s.c0, s.c1)", {0: a.type, 1: b.type})
+            for a, b in zip(left, right, strict=True)
+        ]
+        names = tuple(column.name for column in left)
+        flat: list[Node] = []
+        for term in terms:
+            columns = term.columns
+            if all(c.type.name == t.name for c, t in zip(columns, types, strict=True)):
+                flat += term.terms if isinstance(term, UnionAll) else [term]
+                continue
+            expressions: list[Expression] = []
+            for i, (column, type_) in enumerate(zip(columns, types, strict=True)):
+                ref = Ref(i, column.type)
+                same = column.type.name == type_.name
+                expressions.append(ref if same else Call("cast", (ref,), type_))
+                self.require_spark(expressions[-1], None, None)
+            flat.append(Project(term, tuple(expressions), names))
+        return UnionAll(tuple(flat))
+
+    # --- SELECT -----------------------------------------------------------------------------
+
+    def select(self, node: exp.Select) -> Node:
+        hoists = Hoists()
+        while True:
+            try:
+                return SelectLowering(self, node, hoists).lower()
+            except HoistFound as found:
+                hoists.add(found.alias, found.text)
+
+    def require_spark(
+        self, expression: Expression, node: exp.Expression | None, select: SelectLowering | None
+    ) -> Expression:
+        """The expression, if Spark may evaluate it; else its hoist, else an error."""
+        refusal = spark_refusal(expression)
+        if refusal is None:
+            return expression
+        if select is not None and node is not None:
+            select.hoist(expression, node)
+        raise UnsupportedExpression(
+            f"The expression {refusal} cannot be computed exactly here.",
+            detail="Spark does not evaluate it as PostgreSQL does, and it does not read "
+            "the columns of one table only, so PostgreSQL cannot compute it in the scan.",
+            hint="Move it into a stream table below, or into a subquery's top level.",
+            construct=refusal,
+        )
+
+
+class SelectLowering:
+    """Lowers one SELECT, with the hoists found so far."""
+
+    def __init__(self, parent: Lowering, node: exp.Select, hoists: Hoists) -> None:
+        self.parent, self.node, self.hoists = parent, node, hoists
+        self.catalog = parent.catalog
+        self.tables: list[Table] = []
+        self.on_conditions: list[exp.Expression] = []
+
+    def lower(self) -> Node:
+        node = self.node
+        tree = self.from_clause()
+        self.columns = tree.columns
+        converter = Converter(self.catalog, tree.columns, self.resolve)
+        conditions = list(self.on_conditions)
+        if node.args.get("where"):
+            conditions.append(node.args["where"].this)
+        parts: list[Expression] = []
+        for condition in conditions:
+            for part in _and_parts(condition):
+                parts += self.condition(converter.convert(part), part)
+        tree = place(tree, parts)
+        if self.is_grouped():
+            return GroupedSelect(self, converter, tree).lower()
+        items = node.expressions
+        expressions = tuple(self.value(converter, item) for item in items)
+        return Project(tree, expressions, tuple(item.alias_or_name for item in items))
+
+    def is_grouped(self) -> bool:
+        node = self.node
+        if node.args.get("group") or node.args.get("having"):
+            return True
+        return any(_aggregates(item) for item in node.expressions)
+
+    def value(self, converter: Converter, item: exp.Expression) -> Expression:
+        node = item.this if isinstance(item, exp.Alias) else item
+        return self.spark(converter.convert(node), node)
+
+    def spark(self, expression: Expression, node: exp.Expression) -> Expression:
+        return self.parent.require_spark(expression, node, self)
+
+    def condition(self, expression: Expression, node: exp.Expression) -> list[Expression]:
+        """A conjunct; the sides of an equality between tables become columns."""
+        if isinstance(expression, Call) and expression.function == "=":
+            sides = [_unwrap(node.this), _unwrap(node.args["expression"])]
+            tables = [self.table_of(side) for side in expression.arguments]
+            if None not in tables and tables[0] is not tables[1]:
+                for side, part in zip(expression.arguments, sides, strict=True):
+                    self.key(side, part)
+        return list(conjuncts(self.spark(expression, node)))
+
+    def key(self, expression: Expression, node: exp.Expression) -> Expression:
+        """A key is a column where it can be: PostgreSQL computes it, and can look it up."""
+        if plain_column(expression) is None and self.table_of(expression) is not None:
+            self.hoist(expression, node)
+        return expression
+
+    # --- FROM -------------------------------------------------------------------------------
+
+    def from_clause(self) -> Node:
+        clause = self.node.args.get("from_")
+        if clause is None:
+            return One()
+        tree = self.joined(clause.this, 0)
+        for join in self.node.args.get("joins") or ():
+            tree = self.join(tree, join, 0)
+        return tree
+
+    def joined(self, node: exp.Expression, offset: int) -> Node:
+        """One FROM item with the joins that hang on it."""
+        joins = node.args.get("joins") or ()
+        start = len(self.tables)
+        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery):
+            if node.alias:
+                raise UnsupportedConstruct(
+                    "An alias on a parenthesized join is not supported.",
+                    construct="alias on a join",
+                    hint="Give each table its own alias.",
+                )
+            tree = self.joined(node.this, offset)
+        elif isinstance(node, exp.Subquery):
+            tree = self.subquery(node, offset)
+        elif isinstance(node, exp.Table):
+            tree = self.table(node, offset)
+        else:
+            raise UnsupportedConstruct(
+                f"{node.key.upper()} in FROM is not supported.", construct=node.key.upper()
+            )
+        for join in joins:
+            tree = self.join(tree, join, offset, start)
+        return tree
+
+    def join(self, left: Node, join: exp.Join, offset: int, start: int = 0) -> Node:
+        width = len(left.columns)
+        known = len(self.tables)
+        right = self.joined(join.this, offset + width)
+        if join.args.get("on"):
+            self.on_conditions.append(join.args["on"])
+        for name in join.args.get("using") or ():
+            self.using(name.name, self.tables[start:known], self.tables[known:])
+        return Join(left, right)
+
+    def using(self, name: str, left: Sequence[Table], right: Sequence[Table]) -> None:
+        sides = []
+        for tables in (left, right):
+            alias = next(t.alias for t in tables if name in t.names)
+            sides.append(exp.column(name, table=alias, quoted=True))
+        self.on_conditions.append(exp.EQ(this=sides[0], expression=sides[1]))
+
+    def table(self, node: exp.Table, offset: int) -> Node:
+        alias = node.args.get("alias")
+        name = node.alias or node.name
+        renames = tuple(c.name for c in (alias.args.get("columns") if alias else None) or ())
+        if not node.db and node.name in self.parent.ctes:
+            query, scope = self.parent.ctes[node.name]
+            return self.add(name, scope.query(query), renames, offset)
+        relation = self.catalog.relation(node.db, node.name)
+        shown = dict(zip((c for c, _ in relation.columns), renames, strict=False))
+        fields = [Field(c, t) for c, t in relation.columns if c in relation.used]
+        names = [shown.get(f.name, f.name) for f in fields]
+        for text in self.hoists.texts.get(name, ()):
+            sql = text
+            fields.append(Field(f"({sql})", self.catalog.field_type(relation.source, sql), sql))
+            names.append(f"({sql})")
+        scan = Scan(relation.source, tuple(fields))
+        self.tables.append(Table(name, offset, tuple(names), scan))
+        return scan
+
+    def subquery(self, node: exp.Subquery, offset: int) -> Node:
+        alias = node.args.get("alias")
+        renames = tuple(c.name for c in (alias.args.get("columns") if alias else None) or ())
+        return self.add(node.alias, self.parent.query(node.this), renames, offset)
+
+    def add(self, alias: str, tree: Node, renames: tuple[str, ...], offset: int) -> Node:
+        names = [column.name for column in tree.columns]
+        names[: len(renames)] = renames
+        self.tables.append(Table(alias, offset, tuple(names), None))
+        return tree
+
+    # --- names ------------------------------------------------------------------------------
+
+    def resolve(self, node: exp.Expression) -> Expression | None:
+        for table in self.tables:
+            if table.scan and node.args and not isinstance(node, exp.Column):
+                text = self.table_text(node, table)
+                if text in self.hoists.texts.get(table.alias, ()):
+                    return self.ref(table.offset + table.names.index(f"({text})"))
+        if not isinstance(node, exp.Column):
+            return None
+        if isinstance(node.this, exp.Star):
+            raise UnsupportedExpression(
+                "A whole-row reference is not supported.",
+                construct="whole row",
+                hint="Name the columns.",
+            )
+        for table in self.tables:
+            if (not node.table or node.table == table.alias) and node.name in table.names:
+                return self.ref(table.offset + table.names.index(node.name))
+        raise UnsupportedExpression(
+            f"The reference {node.sql(dialect='postgres')} is not supported.",
+            construct=node.name,
+            hint="Name a column of a table in FROM; whole rows and fields are not columns.",
+        )
+
+    def ref(self, index: int) -> Ref:
+        return Ref(index, self.columns[index].type)
+
+    def table_of(self, expression: Expression) -> Table | None:
+        """The one FROM item whose columns the expression reads."""
+        owners = {self.owner(i).alias: self.owner(i) for i in refs(expression)}
+        return next(iter(owners.values())) if len(owners) == 1 else None
+
+    def owner(self, index: int) -> Table:
+        return next(t for t in reversed(self.tables) if t.offset <= index)
+
+    # --- hoisting ---------------------------------------------------------------------------
+
+    def hoist(self, expression: Expression, node: exp.Expression) -> None:
+        """Have PostgreSQL compute the largest part of the expression that it can."""
+        node = _unwrap(node)
+        table = self.table_of(expression)
+        if table is not None and table.scan is not None and plain_column(expression) is None:
+            text = self.table_text(node, table)
+            if text not in self.hoists.texts.get(table.alias, ()):
+                raise HoistFound(table.alias, text)
+        if spark_refusal(expression) is None:
+            return
+        converter = Converter(self.catalog, self.columns, self.resolve)
+        for child in node.iter_expressions():
+            if isinstance(child, exp.DataType | exp.Identifier | exp.Column | exp.If):
+                continue
+            part = converter.convert(child)
+            if spark_refusal(part) is not None:
+                self.hoist(part, child)
+        for branch in node.find_all(exp.If):
+            for child in (branch.this, branch.args.get("true")):
+                if child is not None and spark_refusal(converter.convert(child)) is not None:
+                    self.hoist(converter.convert(child), child)
+
+    def table_text(self, node: exp.Expression, table: Table) -> str:
+        """The node over the table's own column names, in PostgreSQL's dialect."""
+        assert table.scan is not None
+        real = dict(zip(table.names, (f.name for f in table.scan.fields), strict=True))
+
+        def unqualify(part: exp.Expression) -> exp.Expression:
+            if isinstance(part, exp.Column):
+                name = real.get(part.name, part.name)
+                return exp.column(exp.to_identifier(name, quoted=True))
+            return part
+
+        return str(_unwrap(node).copy().transform(unqualify).sql(dialect="postgres"))
+
+
+class GroupedSelect:
+    """SELECT with GROUP BY or aggregates:
+
+    Project(keys, arguments) → Aggregate → Filter(HAVING) → Project(SELECT list)
+    """
+
+    def __init__(self, select: SelectLowering, converter: Converter, tree: Node) -> None:
+        self.select, self.below, self.tree = select, converter, tree
+        group = select.node.args.get("group")
+        self.keys: list[exp.Expression] = list(group.expressions) if group else []
+        self.calls: list[tuple[str, exp.Expression | None, exp.Expression | None]] = []
+        self.types: list[Type] = []
+
+    def lower(self) -> Node:
+        node = self.select.node
+        having = node.args.get("having")
+        items = [i.this if isinstance(i, exp.Alias) else i for i in node.expressions]
+        for part in [*items, *([having.this] if having else [])]:
+            self.collect(part)
+        aggregate = self.aggregate()
+        self.types = [column.type for column in aggregate.columns]
+        above = Converter(self.select.catalog, aggregate.columns, self.resolve_above)
+        tree: Node = aggregate
+        if having:
+            tree = Filter(tree, above.convert(having.this))
+        expressions = tuple(above.convert(item) for item in items)
+        names = tuple(item.alias_or_name for item in node.expressions)
+        return Project(tree, expressions, names)
+
+    def collect(self, node: exp.Expression) -> None:
+        """Finds aggregate calls, and columns that hang on a grouped primary key."""
+        if any(node == key for key in self.keys):
+            return
+        call = _aggregate_call(node)
+        if call is not None:
+            if call not in self.calls:
+                self.calls.append(call)
+            return
+        if isinstance(node, exp.Column):
+            self.keys.append(node)
+            return
+        for child in node.iter_expressions():
+            self.collect(child)
+
+    def aggregate(self) -> Aggregate:
+        expressions: list[Expression] = []
+        for key in self.keys:
+            value = self.select.key(self.below.convert(key), key)
+            value = self.select.spark(value, key)
+            if not can_be_key(value.type):
+                raise UnsupportedType(
+                    f"A column of type {value.type} cannot be a grouping column.",
+                    hint="Group by an expression of another type.",
+                )
+            expressions.append(value)
+        calls = [self.call(call, expressions) for call in self.calls]
+        names = tuple(f"k{i}" for i in range(len(expressions)))
+        narrowed = Project(self.tree, tuple(expressions), names)
+        return Aggregate(narrowed, tuple(range(len(self.keys))), tuple(calls))
+
+    def call(
+        self,
+        call: tuple[str, exp.Expression | None, exp.Expression | None],
+        expressions: list[Expression],
+    ) -> AggregateCall:
+        function, argument, condition = call
+        value: Expression | None = None
+        if argument is not None:
+            value = self.select.spark(self.below.convert(argument), argument)
+        refusal = aggregate_refusal(function, value.type if value else None)
+        if refusal:
+            raise UnsupportedExpression(
+                f"The aggregate {refusal} is not supported.",
+                construct=function,
+                detail="Its order or its sum on Spark may differ from PostgreSQL's.",
+                hint="Cast the column to a number, a date or text with the C collation.",
+            )
+        if condition is not None:
+            value = self.filtered(value, condition)
+        if value is None:
+            return AggregateCall(function, None, BIGINT)
+        if value not in expressions:
+            expressions.append(value)
+        place_ = expressions.index(value)
+        type_ = self.select.catalog.type_of(f"{function}(s.c0)", {0: value.type})
+        return AggregateCall(function, place_, type_)
+
+    def filtered(self, value: Expression | None, condition: exp.Expression) -> Expression:
+        """agg(x) FILTER (WHERE p) = agg(CASE WHEN p THEN x END)."""
+        test = self.select.spark(self.below.convert(condition), condition)
+        value = value or Literal("t", BOOLEAN)
+        return Call("case", (test, value, Literal(None, value.type)), value.type)
+
+    def resolve_above(self, node: exp.Expression) -> Expression | None:
+        for i, key in enumerate(self.keys):
+            if node == key:
+                return self.above_ref(i)
+        call = _aggregate_call(node)
+        if call is not None:
+            return self.above_ref(len(self.keys) + self.calls.index(call))
+        return None
+
+    def above_ref(self, index: int) -> Ref:
+        return Ref(index, self.types[index])
+
+
+def _aggregate_call(
+    node: exp.Expression,
+) -> tuple[str, exp.Expression | None, exp.Expression | None] | None:
+    condition = None
+    if isinstance(node, exp.Filter):
+        node, condition = node.this, node.expression.this
+    if not isinstance(node, AGGREGATES):
+        return None
+    argument = None if isinstance(node.this, exp.Star) else node.this
+    return node.sql_name().lower(), argument, condition
+
+
+def _aggregates(node: exp.Expression) -> bool:
+    return node.find(*AGGREGATES) is not None
+
+
+def _and_parts(node: exp.Expression) -> list[exp.Expression]:
+    node = _unwrap(node)
+    if isinstance(node, exp.And):
+        return _and_parts(node.this) + _and_parts(node.expression)
+    return [node]
+
+
+def _unwrap(node: exp.Expression) -> exp.Expression:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def _renamed(query: exp.Expression, names: tuple[str, ...]) -> exp.Expression:
+    """The query with its first columns named anew: WITH q(a, b) AS (…)."""
+    if not names:
+        return query
+    first = query
+    while isinstance(first, exp.SetOperation):
+        first = first.this
+    for i, name in enumerate(names):
+        item = first.expressions[i]
+        item = item.this if isinstance(item, exp.Alias) else item
+        first.expressions[i] = exp.alias_(item.copy(), name, quoted=True)
+    return query

@@ -1,0 +1,1 @@
+"""One operator per file: its node, its batch meaning, its delta rule."""

@@ -1,0 +1,61 @@
+"""Join: inner and cross join. Weights multiply.
+
+Δ(A ⋈ B) = Δ A ⋈ B after + A before ⋈ Δ B
+
+Exact when both sides change, also in a self-join. The unchanged side is read by the keys
+of the changed one. `on` pairs the equality columns (NULLs do not match); `condition` is
+the rest of the join condition, over the columns of both sides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pgstream.algebra.expressions import Expression
+from pgstream.algebra.operators.keys import Keys
+from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.union_all import add
+
+if TYPE_CHECKING:
+    from pgstream.algebra.differentiate import Differential
+
+
+@dataclass(frozen=True)
+class Join(Node):
+    left: Node
+    right: Node
+    on: tuple[tuple[int, int], ...] = ()
+    condition: Expression | None = None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.left.columns + self.right.columns
+
+    @property
+    def left_keys(self) -> tuple[int, ...]:
+        return tuple(left for left, _ in self.on)
+
+    @property
+    def right_keys(self) -> tuple[int, ...]:
+        return tuple(right for _, right in self.on)
+
+
+def delta(node: Join, change: Differential) -> Node | None:
+    left, right = change.delta(node.left), change.delta(node.right)
+    terms: list[Node | None] = []
+    if left is not None:
+        partner = change.after(node.right)
+        if node.on:
+            partner = change.restrict(
+                partner, node.right_keys, Keys(left, node.left_keys, nulls=False)
+            )
+        terms.append(Join(left, partner, node.on, node.condition))
+    if right is not None:
+        partner = change.before(node.left)
+        if node.on:
+            partner = change.restrict(
+                partner, node.left_keys, Keys(right, node.right_keys, nulls=False)
+            )
+        terms.append(Join(partner, right, node.on, node.condition))
+    return add(*terms)

@@ -1,0 +1,39 @@
+"""Negate: every weight with the other sign. Consolidate: equal rows once, zeros dropped.
+
+Both occur in delta trees only, so they have no delta rule of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.scan import Change
+
+
+@dataclass(frozen=True)
+class Negate(Node):
+    input: Node
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.input.columns
+
+
+@dataclass(frozen=True)
+class Consolidate(Node):
+    input: Node
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.input.columns
+
+
+def negate(node: Node | None) -> Node | None:
+    return node and Negate(node)
+
+
+def settled(node: Node) -> Node:
+    """The state as rows that exist: consolidated if weights of both signs may meet in it."""
+    signed = any(isinstance(part, Change | Negate) for part in node.walk())
+    return Consolidate(node) if signed else node

@@ -1,0 +1,51 @@
+"""What every operator of the tree has: input trees and output columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from pgstream.algebra.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True)
+class Node:
+    """A relation: a Z-set with these columns and a weight."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        raise AssertionError(f"{type(self).__name__} states no columns")
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        found: list[Node] = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Node):
+                found.append(value)
+            elif isinstance(value, tuple):
+                found.extend(v for v in value if isinstance(v, Node))
+        return tuple(found)
+
+    def with_inputs(self, *inputs: Node) -> Node:
+        remaining = list(inputs)
+        changed: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Node):
+                changed[field.name] = remaining.pop(0)
+            elif isinstance(value, tuple) and value and isinstance(value[0], Node):
+                changed[field.name] = tuple(remaining.pop(0) for _ in value)
+        return replace(self, **changed)
+
+    def walk(self) -> Iterator[Node]:
+        yield self
+        for node in self.inputs:
+            yield from node.walk()

@@ -1,0 +1,54 @@
+"""place: puts each conjunct of a condition as deep into the tree as it goes.
+
+σ(p ∧ q)(A ⋈ B) = σp(A) ⋈ σq(B), where p reads A only and q reads B only; an equality
+between a column of A and a column of B becomes a key of the join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgstream.algebra.expressions import (
+    Call,
+    Expression,
+    conjunction,
+    conjuncts,
+    plain_column,
+    refs,
+    shift,
+)
+from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.node import Node
+
+
+def place(tree: Node, parts: Sequence[Expression]) -> Node:
+    if not isinstance(tree, Join):
+        predicate = conjunction(parts)
+        return tree if predicate is None else Filter(tree, predicate)
+    width = len(tree.left.columns)
+    left: list[Expression] = []
+    right: list[Expression] = []
+    on = list(tree.on)
+    rest = list(conjuncts(tree.condition)) if tree.condition else []
+    for part in parts:
+        used = refs(part)
+        if used and max(used) < width:
+            left.append(part)
+        elif used and min(used) >= width:
+            right.append(shift(part, -width))
+        elif pair := _key_pair(part, width):
+            on.append(pair)
+        else:
+            rest.append(part)
+    return Join(place(tree.left, left), place(tree.right, right), tuple(on), conjunction(rest))
+
+
+def _key_pair(part: Expression, width: int) -> tuple[int, int] | None:
+    if not (isinstance(part, Call) and part.function == "="):
+        return None
+    first, second = (plain_column(side) for side in part.arguments)
+    if first is None or second is None:
+        return None
+    low, high = min(first, second), max(first, second)
+    return (low, high - width) if low < width <= high else None

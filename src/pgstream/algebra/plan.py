@@ -1,0 +1,144 @@
+"""Plan: how a stream table's result is maintained.
+
+    plain        the stream table stores what the tree computes
+    accumulated  the tree ends in an aggregate: its accumulators are stored, and PostgreSQL
+                 finishes each touched group (HAVING, averages, the SELECT list)
+
+The same value is run and explained.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgstream.algebra.differentiate import Changed, Differential, differentiate
+from pgstream.algebra.expressions import Expression
+from pgstream.algebra.functions import spark_refusal
+from pgstream.algebra.operators.accumulate import (
+    Accumulate,
+    Accumulator,
+    accumulators_for,
+)
+from pgstream.algebra.operators.aggregate import Aggregate
+from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.keys import Keys
+from pgstream.algebra.operators.negate import Consolidate, settled
+from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.project import Project
+from pgstream.errors import UnsupportedExpression
+
+
+@dataclass(frozen=True)
+class Accumulated:
+    """The stored aggregate, and what PostgreSQL does above it."""
+
+    aggregate: Aggregate
+    having: Expression | None
+    output: tuple[Expression, ...]
+
+    @property
+    def accumulators(self) -> tuple[Accumulator, ...]:
+        return accumulators_for(self.aggregate)
+
+    @property
+    def key_columns(self) -> tuple[Column, ...]:
+        inner = self.aggregate.input.columns
+        return tuple(Column(f"k{i}", inner[k].type) for i, k in enumerate(self.aggregate.keys))
+
+    @property
+    def recomputes(self) -> bool:
+        """Floating point is not exact under subtraction: touched groups are read again."""
+        return any(a.kind == "sum" and a.type.is_float for a in self.accumulators)
+
+    @property
+    def has_extremes(self) -> bool:
+        return any(a.is_extreme for a in self.accumulators)
+
+
+@dataclass(frozen=True)
+class Plan:
+    tree: Node
+    accumulated: Accumulated | None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.tree.columns
+
+    def full(self, changed: Changed) -> Node:
+        """The whole result, or all accumulators, after the changes."""
+        state = Differential(changed)
+        if self.accumulated is None:
+            return Consolidate(state.after(self.tree))
+        aggregate = self.accumulated.aggregate
+        return self._accumulate(state.after(aggregate.input), of_change=False)
+
+    def change(self, changed: Changed) -> Node | None:
+        """The change of the result, or of the accumulators."""
+        if self.accumulated is None:
+            return differentiate(self.tree, changed)
+        inner = differentiate(self.accumulated.aggregate.input, changed)
+        if inner is None:
+            return None
+        if self.accumulated.recomputes:
+            return Keys(inner, self.accumulated.aggregate.keys)
+        return self._accumulate(inner, of_change=True)
+
+    def groups_again(self, changed: Changed, groups: Node) -> Node:
+        """The accumulators of these groups, read again from the sources."""
+        assert self.accumulated is not None
+        state = Differential(changed)
+        aggregate = self.accumulated.aggregate
+        inner = state.after(aggregate.input)
+        if aggregate.keys:
+            keys = Keys(groups, tuple(range(len(aggregate.keys))))
+            inner = state.restrict(inner, aggregate.keys, keys)
+        return self._accumulate(inner, of_change=False)
+
+    def _accumulate(self, inner: Node, of_change: bool) -> Accumulate:
+        assert self.accumulated is not None
+        keys, accumulators = self.accumulated.aggregate.keys, self.accumulated.accumulators
+        return Accumulate(
+            inner if of_change else settled(inner), keys, accumulators, of_change
+        )
+
+
+def plan(tree: Node) -> Plan:
+    """The plan of a lowered query; raises where Spark would have to compute what it must not."""
+    accumulated = _accumulated(tree)
+    for node in (accumulated.aggregate if accumulated else tree).walk():
+        for expression in _expressions(node):
+            refusal = spark_refusal(expression)
+            if refusal is not None:
+                raise UnsupportedExpression(
+                    f"The expression {refusal} cannot be computed exactly inside this query.",
+                    construct=refusal.split(" ")[0],
+                    detail="It stands above a GROUP BY that is not the query's last step, "
+                    "and Spark does not evaluate it as PostgreSQL does.",
+                    hint="Make the grouped subquery a stream table of its own.",
+                )
+    return Plan(tree, accumulated)
+
+
+def _accumulated(tree: Node) -> Accumulated | None:
+    """Project(Filter?(Aggregate)) at the top."""
+    if not isinstance(tree, Project):
+        return None
+    inner, having = tree.input, None
+    if isinstance(inner, Filter):
+        inner, having = inner.input, inner.predicate
+    if not isinstance(inner, Aggregate):
+        return None
+    return Accumulated(inner, having, tree.expressions)
+
+
+def _expressions(node: Node) -> tuple[Expression, ...]:
+    match node:
+        case Project():
+            return node.expressions
+        case Filter():
+            return (node.predicate,)
+        case Join(condition=condition) if condition is not None:
+            return (condition,)
+        case _:
+            return ()

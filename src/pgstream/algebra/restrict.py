@@ -1,0 +1,92 @@
+"""restrict: A ⋉ K without reading A.
+
+    restrict(A, c, K) = A ⋉ K on the columns c
+
+The key set goes down the tree. At a stored table it becomes a lookup; at a join the rows
+found on one side give the keys for the other, so that a chain of joins is a chain of
+lookups. Where a key cannot go down, the relation below is read and filtered: the
+`KeyFilter` that stays is what `explain_st` reports.
+"""
+
+from __future__ import annotations
+
+from pgstream.algebra.expressions import plain_column
+from pgstream.algebra.operators.aggregate import Aggregate
+from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
+from pgstream.algebra.operators.negate import Consolidate, Negate
+from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.scan import Stored
+from pgstream.algebra.operators.union_all import UnionAll
+
+
+def restrict(node: Node, indexes: tuple[int, ...], keys: Keys) -> Node:
+    match node:
+        case Stored():
+            return Lookup(node, indexes, keys)
+        case Filter(input, predicate):
+            return Filter(restrict(input, indexes, keys), predicate)
+        case Negate(input):
+            return Negate(restrict(input, indexes, keys))
+        case Consolidate(input):
+            return Consolidate(restrict(input, indexes, keys))
+        case UnionAll(terms):
+            return UnionAll(tuple(restrict(term, indexes, keys) for term in terms))
+        case Project():
+            return through_project(node, indexes, keys)
+        case Aggregate():
+            return through_aggregate(node, indexes, keys)
+        case Join():
+            return through_join(node, indexes, keys)
+        case _:
+            return KeyFilter(node, indexes, keys)
+
+
+def through_project(node: Project, indexes: tuple[int, ...], keys: Keys) -> Node:
+    """Columns that are plain go down; keys on computed columns are checked above."""
+    below = [plain_column(node.expressions[i]) for i in indexes]
+    places = tuple(p for p, column in enumerate(below) if column is not None)
+    if not places:
+        return KeyFilter(node, indexes, keys)
+    columns = tuple(column for column in below if column is not None)
+    inner = restrict(node.input, columns, keys.pick(places))
+    narrowed = Project(inner, node.expressions, node.names)
+    return narrowed if len(places) == len(indexes) else KeyFilter(narrowed, indexes, keys)
+
+
+def through_aggregate(node: Aggregate, indexes: tuple[int, ...], keys: Keys) -> Node:
+    """Keys on grouping columns go down; the others are checked above."""
+    places = tuple(p for p, i in enumerate(indexes) if i < len(node.keys))
+    if not places:
+        return KeyFilter(node, indexes, keys)
+    columns = tuple(node.keys[indexes[p]] for p in places)
+    narrowed = Aggregate(
+        restrict(node.input, columns, keys.pick(places)), node.keys, node.calls
+    )
+    return narrowed if len(places) == len(indexes) else KeyFilter(narrowed, indexes, keys)
+
+
+def through_join(node: Join, indexes: tuple[int, ...], keys: Keys) -> Node:
+    """To the side that has the columns, then sideways to the other by the rows found."""
+    width = len(node.left.columns)
+    on_left = tuple(p for p, i in enumerate(indexes) if i < width)
+    on_right = tuple(p for p, i in enumerate(indexes) if i >= width)
+    if len(on_left) >= len(on_right):
+        left = restrict(node.left, tuple(indexes[p] for p in on_left), keys.pick(on_left))
+        right = sideways(node.right, node.right_keys, left, node.left_keys)
+    else:
+        columns = tuple(indexes[p] - width for p in on_right)
+        right = restrict(node.right, columns, keys.pick(on_right))
+        left = sideways(node.left, node.left_keys, right, node.right_keys)
+    narrowed = Join(left, right, node.on, node.condition)
+    return KeyFilter(narrowed, indexes, keys) if on_left and on_right else narrowed
+
+
+def sideways(
+    node: Node, indexes: tuple[int, ...], found: Node, found_keys: tuple[int, ...]
+) -> Node:
+    if not indexes:
+        return node  # no equality to go by: the whole relation is read
+    return restrict(node, indexes, Keys(found, found_keys, nulls=False))

@@ -1,0 +1,1 @@
+"""Everything Spark: sessions, carriers of values, rendering, execution, data sources."""

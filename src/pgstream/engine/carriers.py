@@ -1,0 +1,77 @@
+"""How a PostgreSQL value travels through Spark.
+
+Numbers, booleans and text travel natively. A numeric travels as a decimal of 38 digits
+whose scale is the column's, or the largest that occurs. Everything else travels as
+PostgreSQL's own text (ISO dates, UTC), and comes back through a cast from text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from pgstream.algebra.types import Type
+
+MAX_DIGITS = 38
+QUOTIENT_SCALE = 20
+
+_NATIVE = {
+    "smallint": ("SMALLINT", pa.int16()),
+    "integer": ("INT", pa.int32()),
+    "bigint": ("BIGINT", pa.int64()),
+    "real": ("FLOAT", pa.float32()),
+    "double precision": ("DOUBLE", pa.float64()),
+    "boolean": ("BOOLEAN", pa.bool_()),
+}
+_COMPUTED = {
+    "date": "DATE",
+    "timestamp without time zone": "TIMESTAMP_NTZ",
+    "timestamp with time zone": "TIMESTAMP_LTZ",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """The Spark type of a value. `scale` is set for decimals; `trimmed` says that the scale
+    is ours, not the value's, so that trailing zeros mean nothing."""
+
+    spark: str
+    arrow: pa.DataType
+    scale: int | None = None
+    trimmed: bool = False
+
+
+TEXT = Carrier("STRING", pa.string())
+BIGINT = Carrier("BIGINT", pa.int64())
+BOOLEAN = Carrier("BOOLEAN", pa.bool_())
+
+
+def decimal(scale: int, trimmed: bool = False) -> Carrier:
+    return Carrier(
+        f"DECIMAL({MAX_DIGITS},{scale})", pa.decimal128(MAX_DIGITS, scale), scale, trimmed
+    )
+
+
+def carrier_of(type_: Type, scale: int | None = None) -> Carrier:
+    """The carrier of a type; `scale` is that of an unconstrained numeric."""
+    if type_.is_numeric:
+        digits = type_.digits
+        return decimal(max(digits[1], 0) if digits else scale or 0)
+    native = _NATIVE.get(type_.name)
+    return Carrier(*native) if native else TEXT
+
+
+def computing_type(type_: Type) -> str | None:
+    """The Spark type in which a text carrier is compared, if it has one."""
+    return _COMPUTED.get(type_.name)
+
+
+def travels_as_text(type_: Type) -> bool:
+    return type_.name not in _NATIVE
+
+
+def union_carrier(first: Carrier, second: Carrier) -> Carrier:
+    if first.scale is None or second.scale is None:
+        return first
+    return decimal(max(first.scale, second.scale), first.trimmed or second.trimmed)

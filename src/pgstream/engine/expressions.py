@@ -1,0 +1,269 @@
+"""Renders expressions of Spark's list, each as PostgreSQL would compute it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from pgstream.algebra.expressions import Call, Expression, Literal, Ref
+from pgstream.algebra.types import Type
+from pgstream.engine.carriers import (
+    BIGINT,
+    BOOLEAN,
+    MAX_DIGITS,
+    QUOTIENT_SCALE,
+    TEXT,
+    Carrier,
+    carrier_of,
+    computing_type,
+    decimal,
+    union_carrier,
+)
+from pgstream.errors import NumericRange
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    sql: str
+    carrier: Carrier
+
+
+def quote(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def cast(sql: str, carrier: Carrier) -> str:
+    return f"CAST({sql} AS {carrier.spark})"
+
+
+def render(expression: Expression, columns: Sequence[Rendered]) -> Rendered:
+    match expression:
+        case Ref(index):
+            return columns[index]
+        case Literal():
+            return literal(expression)
+        case Call():
+            arguments = [render(argument, columns) for argument in expression.arguments]
+            return RENDERERS[expression.function](expression, arguments)
+    raise AssertionError(f"{expression!r} is not on Spark's list")
+
+
+def literal(value: Literal) -> Rendered:
+    type_ = value.type
+    if value.text is None:
+        carrier = carrier_of(type_)
+        return Rendered(cast("NULL", carrier), carrier)
+    if type_.is_numeric:
+        return numeric_literal(value.text)
+    carrier = carrier_of(type_)
+    if type_.is_boolean:
+        return Rendered("true" if value.text in ("t", "true") else "false", carrier)
+    return Rendered(cast(quote(value.text), carrier) if type_.is_number else quote(value.text),
+                    carrier)  # fmt: skip
+
+
+def numeric_literal(text: str) -> Rendered:
+    exponent = Decimal(text).as_tuple().exponent
+    if not isinstance(exponent, int):
+        raise NumericRange(f"The numeric constant {text} cannot be held by Spark.")
+    carrier = decimal(max(-exponent, 0))
+    return Rendered(cast(quote(text), carrier), carrier)
+
+
+# --- arithmetic -----------------------------------------------------------------------------
+
+
+def arithmetic(call: Call, args: list[Rendered]) -> Rendered:
+    """Integers and floats: the operands widen to PostgreSQL's result type first."""
+    if call.type.is_numeric:
+        return numeric_arithmetic(call.function, *args)
+    carrier = carrier_of(call.type)
+    left, right = (cast(a.sql, carrier) for a in args)
+    operator = call.function
+    if operator == "/" and call.type.is_integer:
+        return Rendered(cast(f"({left} div {right})", carrier), carrier)
+    return Rendered(cast(f"({left} {operator} {right})", carrier), carrier)
+
+
+def numeric_arithmetic(operator: str, left: Rendered, right: Rendered) -> Rendered:
+    first, second = left.carrier.scale or 0, right.carrier.scale or 0
+    trimmed = left.carrier.trimmed or right.carrier.trimmed
+    if operator == "/":
+        carrier = decimal(QUOTIENT_SCALE, trimmed=True)
+        scales = ", ".join(
+            str(-1 if side.carrier.trimmed else side.carrier.scale or 0) for side in (left, right)
+        )
+        return Rendered(f"pgs_divide({left.sql}, {right.sql}, {scales})", carrier)
+    scale = first + second if operator == "*" else max(first, second)
+    if scale > MAX_DIGITS:
+        raise NumericRange(
+            f"A product of numerics with {first} and {second} decimals needs {scale} decimals; "
+            f"Spark holds {MAX_DIGITS} digits.",
+            hint="Declare the columns as numeric(p, s), or round them in a subquery.",
+        )
+    carrier = decimal(scale, trimmed)
+    return Rendered(cast(f"({left.sql} {operator} {right.sql})", carrier), carrier)
+
+
+def negate(call: Call, args: list[Rendered]) -> Rendered:
+    return Rendered(f"(- {args[0].sql})", args[0].carrier)
+
+
+def absolute(call: Call, args: list[Rendered]) -> Rendered:
+    return Rendered(f"abs({args[0].sql})", args[0].carrier)
+
+
+# --- comparison and logic -------------------------------------------------------------------
+
+
+def comparable(argument: Rendered, type_: Type) -> str:
+    target = computing_type(type_)
+    return f"CAST({argument.sql} AS {target})" if target else argument.sql
+
+
+def comparison(call: Call, args: list[Rendered]) -> Rendered:
+    left, right = (comparable(a, e.type) for a, e in zip(args, call.arguments, strict=True))
+    return Rendered(f"({left} {call.function} {right})", BOOLEAN)
+
+
+def equality(call: Call, args: list[Rendered]) -> Rendered:
+    """Canonical text is equal where the values are: no cast, so that infinity works."""
+    left, right = (a.sql for a in args)
+    operators = {
+        "=": f"({left} = {right})",
+        "<>": f"({left} <> {right})",
+        "is distinct from": f"(NOT ({left} <=> {right}))",
+        "is not distinct from": f"({left} <=> {right})",
+    }
+    return Rendered(operators[call.function], BOOLEAN)
+
+
+def membership(call: Call, args: list[Rendered]) -> Rendered:
+    listed = ", ".join(a.sql for a in args[1:])
+    return Rendered(f"({args[0].sql} IN ({listed}))", BOOLEAN)
+
+
+def logic(call: Call, args: list[Rendered]) -> Rendered:
+    word = f" {call.function.upper()} "
+    return Rendered("(" + word.join(a.sql for a in args) + ")", BOOLEAN)
+
+
+def negation(call: Call, args: list[Rendered]) -> Rendered:
+    return Rendered(f"(NOT {args[0].sql})", BOOLEAN)
+
+
+def test(call: Call, args: list[Rendered]) -> Rendered:
+    return Rendered(f"({args[0].sql} {call.function.upper()})", BOOLEAN)
+
+
+# --- choices --------------------------------------------------------------------------------
+
+
+def common(args: Sequence[Rendered]) -> Carrier:
+    carrier = args[0].carrier
+    for argument in args[1:]:
+        carrier = union_carrier(carrier, argument.carrier)
+    return carrier
+
+
+def case(call: Call, args: list[Rendered]) -> Rendered:
+    results = [*args[1::2], args[-1]]
+    carrier = common(results)
+    whens = " ".join(
+        f"WHEN {when.sql} THEN {cast(then.sql, carrier)}"
+        for when, then in zip(args[0:-1:2], args[1::2], strict=True)
+    )
+    return Rendered(f"(CASE {whens} ELSE {cast(args[-1].sql, carrier)} END)", carrier)
+
+
+def coalesce(call: Call, args: list[Rendered]) -> Rendered:
+    carrier = common(args)
+    listed = ", ".join(cast(a.sql, carrier) for a in args)
+    return Rendered(f"coalesce({listed})", carrier)
+
+
+def nullif(call: Call, args: list[Rendered]) -> Rendered:
+    left, right = args
+    return Rendered(
+        f"(CASE WHEN {left.sql} = {right.sql} THEN NULL ELSE {left.sql} END)", left.carrier
+    )
+
+
+def extreme(call: Call, args: list[Rendered]) -> Rendered:
+    """The greatest or least of the values that are not NULL."""
+    carrier = common(args)
+    if len(args) == 1:
+        return args[0]
+    listed = [comparable(a, e.type) for a, e in zip(args, call.arguments, strict=True)]
+    return Rendered(cast(f"{call.function}({', '.join(listed)})", carrier), carrier)
+
+
+# --- text and casts -------------------------------------------------------------------------
+
+
+def concatenation(call: Call, args: list[Rendered]) -> Rendered:
+    return Rendered(f"concat({', '.join(a.sql for a in args)})", TEXT)
+
+
+def length(call: Call, args: list[Rendered]) -> Rendered:
+    return Rendered(f"length({args[0].sql})", carrier_of(call.type))
+
+
+def split_part(call: Call, args: list[Rendered]) -> Rendered:
+    return Rendered(f"split_part({', '.join(a.sql for a in args)})", TEXT)
+
+
+def conversion(call: Call, args: list[Rendered]) -> Rendered:
+    (argument,), source, target = args, call.arguments[0].type, call.type
+    if target.is_numeric:
+        return to_numeric(argument, source, target)
+    carrier = carrier_of(target)
+    if target.is_integer and source.is_numeric:  # PostgreSQL rounds half away from zero
+        return Rendered(cast(f"round({argument.sql}, 0)", carrier), carrier)
+    if target.is_integer and source.is_float:  # PostgreSQL rounds half to even
+        return Rendered(cast(f"rint({argument.sql})", carrier), carrier)
+    if target.is_text and "(" in target.declared and source.is_text:
+        width = target.declared[target.declared.index("(") + 1 : -1]
+        return Rendered(f"substring({argument.sql}, 1, {width})", carrier)
+    if carrier == argument.carrier:
+        return argument
+    return Rendered(cast(argument.sql, carrier), carrier)
+
+
+def to_numeric(argument: Rendered, source: Type, target: Type) -> Rendered:
+    digits = target.digits
+    if digits is None:
+        carrier = argument.carrier if source.is_numeric else decimal(0)
+        return Rendered(cast(argument.sql, carrier), carrier)
+    precision, scale = digits
+    narrow = f"CAST({argument.sql} AS DECIMAL({precision},{scale}))"
+    carrier = decimal(max(scale, 0))
+    return Rendered(cast(narrow, carrier), carrier)
+
+
+Renderer = Callable[[Call, list[Rendered]], Rendered]
+
+RENDERERS: dict[str, Renderer] = {
+    **dict.fromkeys(("+", "-", "*", "/", "%"), arithmetic),
+    **dict.fromkeys(("<", "<=", ">", ">="), comparison),
+    **dict.fromkeys(("=", "<>", "is distinct from", "is not distinct from"), equality),
+    **dict.fromkeys(("and", "or"), logic),
+    **dict.fromkeys(("greatest", "least"), extreme),
+    **dict.fromkeys(
+        [f"is {n}{w}" for n in ("", "not ") for w in ("null", "true", "false", "unknown")], test
+    ),
+    "negate": negate,
+    "abs": absolute,
+    "in": membership,
+    "not": negation,
+    "case": case,
+    "coalesce": coalesce,
+    "nullif": nullif,
+    "cast": conversion,
+    "||": concatenation,
+    "length": length,
+    "split_part": split_part,
+}
+
+WEIGHT = Rendered("w", BIGINT)

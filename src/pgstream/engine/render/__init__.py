@@ -1,0 +1,54 @@
+"""Renders an operator tree to Spark SQL: one file per operator, one table of them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pgstream.algebra.operators.accumulate import Accumulate
+from pgstream.algebra.operators.aggregate import Aggregate
+from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.keys import KeyFilter, Keys
+from pgstream.algebra.operators.negate import Consolidate, Negate
+from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.one import One
+from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.union_all import UnionAll
+from pgstream.engine.relation import Relation
+from pgstream.engine.render.accumulate import accumulate
+from pgstream.engine.render.aggregate import aggregate
+from pgstream.engine.render.filter import filter_
+from pgstream.engine.render.join import join
+from pgstream.engine.render.keys import key_filter, keys
+from pgstream.engine.render.negate import consolidate, negate
+from pgstream.engine.render.one import one
+from pgstream.engine.render.project import project
+from pgstream.engine.render.union_all import union_all
+
+RENDERERS: dict[type[Node], Callable[..., Relation]] = {
+    Accumulate: accumulate,
+    Aggregate: aggregate,
+    Consolidate: consolidate,
+    Filter: filter_,
+    Join: join,
+    KeyFilter: key_filter,
+    Keys: keys,
+    Negate: negate,
+    One: one,
+    Project: project,
+    UnionAll: union_all,
+}
+
+Leaf = Callable[[Node], Relation | None]
+
+
+def render(node: Node, leaf: Leaf) -> Relation:
+    """The tree as one SELECT; `leaf` gives the relations that are already bound."""
+    bound = leaf(node)
+    if bound is not None:
+        return bound
+    inputs: list[Any] = [render(child, leaf) for child in node.inputs]
+    if isinstance(node, KeyFilter):
+        inputs.append(render(node.keys, leaf))
+    return RENDERERS[type(node)](node, *inputs)

@@ -1,0 +1,16 @@
+"""Inner join; weights multiply."""
+
+from pgstream.algebra.operators.join import Join
+from pgstream.engine.expressions import render
+from pgstream.engine.relation import Relation, select
+
+
+def join(node: Join, left: Relation, right: Relation) -> Relation:
+    columns = left.columns("l") + right.columns("r")
+    conditions = [f"l.c{a} = r.c{b}" for a, b in node.on]
+    if node.condition is not None:
+        conditions.append(render(node.condition, columns).sql)
+    how = f"JOIN ({right.sql}) r ON {' AND '.join(conditions)}" if conditions else (
+        f"CROSS JOIN ({right.sql}) r"
+    )  # fmt: skip
+    return select(columns, "l.w * r.w", f"({left.sql}) l {how}")

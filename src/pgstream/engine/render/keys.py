@@ -1,0 +1,22 @@
+"""Distinct key values, and the rows whose columns are among them."""
+
+from pgstream.algebra.operators.keys import KeyFilter, Keys
+from pgstream.engine.relation import Relation, select
+
+
+def keys(node: Keys, input: Relation) -> Relation:
+    picked = [input.columns()[i] for i in node.indexes]
+    rows = f"({input.sql})"
+    if not node.nulls:
+        present = " AND ".join(f"{column.sql} IS NOT NULL" for column in picked)
+        rows += f" WHERE {present}"
+    relation = select(picked, "CAST(1 AS BIGINT)", rows)
+    listed = ", ".join(column.sql for column in picked)
+    return Relation(f"{relation.sql} GROUP BY {listed}" if picked else
+                    f"{relation.sql} LIMIT 1", relation.carriers)  # fmt: skip
+
+
+def key_filter(node: KeyFilter, input: Relation, among: Relation) -> Relation:
+    pairs = " AND ".join(f"a.c{column} <=> k.c{i}" for i, column in enumerate(node.indexes))
+    sql = f"SELECT a.* FROM ({input.sql}) a LEFT SEMI JOIN ({among.sql}) k ON {pairs}"
+    return Relation(sql, input.carriers)
