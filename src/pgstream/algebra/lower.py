@@ -20,12 +20,9 @@ from pgstream.algebra.expressions import (
     Expression,
     Literal,
     Ref,
-    arguments,
     conjuncts,
     plain_column,
-    quote_name,
     refs,
-    shift,
 )
 from pgstream.algebra.functions import aggregate_refusal, can_be_key, spark_refusal
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall

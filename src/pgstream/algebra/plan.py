@@ -23,9 +23,12 @@ from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.keys import Keys
-from pgstream.algebra.operators.negate import Consolidate, settled
+from pgstream.algebra.operators.negate import Consolidate, Negate, settled
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.row_id import RowId
+from pgstream.algebra.operators.scan import Scan, Stored
+from pgstream.algebra.operators.union_all import add
 from pgstream.errors import UnsupportedExpression
 
 
@@ -65,24 +68,38 @@ class Plan:
     def columns(self) -> tuple[Column, ...]:
         return self.tree.columns
 
-    def full(self, changed: Changed) -> Node:
-        """The whole result, or all accumulators, after the changes."""
+    @property
+    def stored_columns(self) -> tuple[Column, ...]:
+        """The columns of what is stored: of the stream table, or of its state table."""
+        if self.accumulated is None:
+            return self.columns
+        sums = tuple(Column(a.name, a.type) for a in self.accumulated.accumulators)
+        return self.accumulated.key_columns + sums
+
+    def full(self, changed: Changed, stored: Scan | None) -> Node:
+        """From what is stored to the whole result after the changes: Q(after) − stored."""
         state = Differential(changed)
         if self.accumulated is None:
-            return Consolidate(state.after(self.tree))
-        aggregate = self.accumulated.aggregate
-        return self._accumulate(state.after(aggregate.input), of_change=False)
+            wanted = state.after(self.tree)
+        else:
+            wanted = self._accumulate(state.after(self.accumulated.aggregate.input), False)
+        previous = stored and Negate(Stored(stored))
+        difference = add(wanted, previous)
+        assert difference is not None
+        return self._with_row_id(Consolidate(difference))
 
     def change(self, changed: Changed) -> Node | None:
-        """The change of the result, or of the accumulators."""
+        """The change of the result; of an aggregate, the change of its accumulators, or the
+        touched groups where these must be read again."""
         if self.accumulated is None:
-            return differentiate(self.tree, changed)
+            delta = differentiate(self.tree, changed)
+            return delta and self._with_row_id(delta)
         inner = differentiate(self.accumulated.aggregate.input, changed)
         if inner is None:
             return None
-        if self.accumulated.recomputes:
-            return Keys(inner, self.accumulated.aggregate.keys)
-        return self._accumulate(inner, of_change=True)
+        if not self.accumulated.recomputes:
+            return self._with_row_id(self._accumulate(inner, of_change=True))
+        return self._with_row_id(Keys(inner, self.accumulated.aggregate.keys))
 
     def groups_again(self, changed: Changed, groups: Node) -> Node:
         """The accumulators of these groups, read again from the sources."""
@@ -93,7 +110,14 @@ class Plan:
         if aggregate.keys:
             keys = Keys(groups, tuple(range(len(aggregate.keys))))
             inner = state.restrict(inner, aggregate.keys, keys)
-        return self._accumulate(inner, of_change=False)
+        return self._with_row_id(self._accumulate(inner, of_change=False))
+
+    def _with_row_id(self, node: Node) -> RowId:
+        """The hash of the grouping columns, or of the whole row where there is no key."""
+        width = len(self.columns)
+        if self.accumulated is not None:
+            width = len(self.accumulated.aggregate.keys)
+        return RowId(node, tuple(range(width)))
 
     def _accumulate(self, inner: Node, of_change: bool) -> Accumulate:
         assert self.accumulated is not None

@@ -75,3 +75,13 @@ def union_carrier(first: Carrier, second: Carrier) -> Carrier:
     if first.scale is None or second.scale is None:
         return first
     return decimal(max(first.scale, second.scale), first.trimmed or second.trimmed)
+
+
+_STAGED = {"INT": "integer", "FLOAT": "real", "DOUBLE": "double precision", "STRING": "text"}
+
+
+def staged_type(carrier: Carrier) -> str:
+    """The PostgreSQL type in which executors write a value; decimals go as text."""
+    if carrier.scale is not None:
+        return "text"
+    return _STAGED.get(carrier.spark, carrier.spark.lower())

@@ -122,6 +122,13 @@ def comparable(argument: Rendered, type_: Type) -> str:
     return f"CAST({argument.sql} AS {target})" if target else argument.sql
 
 
+def carried(sql: str, argument: Rendered, type_: Type) -> str:
+    """A value of the computing type, back in its carrier: PostgreSQL's text in UTC."""
+    if type_.name == "timestamp with time zone":
+        return f"concat(CAST({sql} AS STRING), '+00')"
+    return cast(sql, argument.carrier)
+
+
 def comparison(call: Call, args: list[Rendered]) -> Rendered:
     left, right = (comparable(a, e.type) for a, e in zip(args, call.arguments, strict=True))
     return Rendered(f"({left} {call.function} {right})", BOOLEAN)
@@ -196,7 +203,9 @@ def extreme(call: Call, args: list[Rendered]) -> Rendered:
     if len(args) == 1:
         return args[0]
     listed = [comparable(a, e.type) for a, e in zip(args, call.arguments, strict=True)]
-    return Rendered(cast(f"{call.function}({', '.join(listed)})", carrier), carrier)
+    widest = Rendered("", carrier)
+    chosen = f"{call.function}({', '.join(listed)})"
+    return Rendered(carried(chosen, widest, call.type), carrier)
 
 
 # --- text and casts -------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from pgstream.algebra.operators.negate import Consolidate, Negate
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.one import One
 from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.engine.relation import Relation
 from pgstream.engine.render.accumulate import accumulate
@@ -24,6 +25,7 @@ from pgstream.engine.render.keys import key_filter, keys
 from pgstream.engine.render.negate import consolidate, negate
 from pgstream.engine.render.one import one
 from pgstream.engine.render.project import project
+from pgstream.engine.render.row_id import row_id
 from pgstream.engine.render.union_all import union_all
 
 RENDERERS: dict[type[Node], Callable[..., Relation]] = {
@@ -37,6 +39,7 @@ RENDERERS: dict[type[Node], Callable[..., Relation]] = {
     Negate: negate,
     One: one,
     Project: project,
+    RowId: row_id,
     UnionAll: union_all,
 }
 

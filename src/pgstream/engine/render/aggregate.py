@@ -5,6 +5,7 @@ from pgstream.algebra.types import NUMERIC, Type
 from pgstream.engine.carriers import BIGINT, carrier_of, decimal
 from pgstream.engine.expressions import (
     Rendered,
+    carried,
     cast,
     comparable,
     numeric_arithmetic,
@@ -61,7 +62,7 @@ def extreme(function: str, argument: Rendered, type_: Type, only: str | None = N
     value = comparable(argument, type_)
     if only is not None:
         value = f"CASE WHEN {only} THEN {value} END"
-    return Rendered(cast(f"{function}({value})", argument.carrier), argument.carrier)
+    return Rendered(carried(f"{function}({value})", argument, type_), argument.carrier)
 
 
 def average(total: Rendered, number: Rendered, type_: Type) -> Rendered:

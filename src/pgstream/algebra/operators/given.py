@@ -1,0 +1,17 @@
+"""Given: rows that are at hand already, such as the groups to read again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgstream.algebra.operators.node import Column, Node
+
+
+@dataclass(frozen=True)
+class Given(Node):
+    name: str
+    shape: tuple[Column, ...]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.shape

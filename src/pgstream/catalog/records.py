@@ -1,0 +1,95 @@
+"""What the catalog tables hold, as frozen records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class Action(StrEnum):
+    NO_DATA = "NO_DATA"
+    FULL = "FULL"
+    DIFFERENTIAL = "DIFFERENTIAL"
+    REINITIALIZE = "REINITIALIZE"
+    SKIP = "SKIP"
+
+
+class Status(StrEnum):
+    INITIALIZING = "INITIALIZING"
+    ACTIVE = "ACTIVE"
+    SUSPENDED = "SUSPENDED"
+    ERROR = "ERROR"
+
+
+class Mode(StrEnum):
+    FULL = "FULL"
+    DIFFERENTIAL = "DIFFERENTIAL"
+    AUTO = "AUTO"
+
+
+class Initiator(StrEnum):
+    SCHEDULER = "SCHEDULER"
+    MANUAL = "MANUAL"
+    INITIAL = "INITIAL"
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    relid: int
+    schema: str
+    name: str
+    is_stream: bool
+    columns: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamTable:
+    id: int
+    relid: int
+    schema: str
+    name: str
+    defining_query: str
+    original_query: str
+    schedule: str | None
+    refresh_mode: Mode
+    status: Status
+    is_populated: bool
+    needs_reinit: bool
+    frontier: dict[str, Any] | None
+    consecutive_errors: int
+    data_timestamp: datetime | None
+    last_refresh_at: datetime | None
+    last_error: str | None
+    updated_at: datetime
+    columns: tuple[str, ...]
+    dependencies: tuple[Dependency, ...] = field(default=())
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.schema}.{self.name}"
+
+    def frontier_of(self, relid: int) -> str | None:
+        """The snapshot up to which the source's changes are in the table."""
+        sources = (self.frontier or {}).get("sources", {})
+        entry = sources.get(str(relid))
+        return entry["snapshot"] if entry else None
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshResult:
+    """What one refresh of one stream table did."""
+
+    name: str
+    action: Action
+    reason: str
+    changes_read: int = 0
+    rows_read: int = 0
+    rows_inserted: int = 0
+    rows_deleted: int = 0
+    spark_actions: int = 0
+    compute_ms: float = 0.0
+    apply_ms: float = 0.0
+    total_ms: float = 0.0
+    upstream: tuple[RefreshResult, ...] = ()

@@ -1,0 +1,257 @@
+"""The Python face: one object per database, the same verbs as in SQL, synchronous."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Any
+
+from pgstream.catalog import store
+from pgstream.catalog.records import Action, Initiator, Mode, RefreshResult, StreamTable
+from pgstream.database import migrate
+from pgstream.database.connection import Connection, connect as open_connection
+from pgstream.database.connection import DatabaseError, server_settings
+from pgstream.database.embedded import EmbeddedServer
+from pgstream.database.sqlstates import translate
+from pgstream.engine.session import Sessions
+from pgstream.errors import PgStreamError, RefreshConflict
+from pgstream.monitor.explain import explain
+from pgstream.monitor.verify import Verification, compare
+from pgstream.refresh.changes import find_changes
+from pgstream.refresh.prepare import check_text, prepare
+from pgstream.refresh.refresher import Refresher
+from pgstream.settings import DECLARED, Settings
+
+
+class PgStreamWarning(UserWarning):
+    """PostgreSQL's warning about a query, such as a function that is only STABLE."""
+
+
+class PgStream:
+    """A database with stream tables. Use it as a context manager, from one thread."""
+
+    def __init__(
+        self,
+        dsn: str,
+        spark: Any = None,
+        server: EmbeddedServer | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self.dsn = dsn
+        self.server = server
+        self.connection: Connection = open_connection(dsn)
+        self.connection.add_notice_handler(_warn)
+        names = [setting.name for setting in DECLARED]
+        self.settings = settings or Settings.load(server_settings(self.connection, names))
+        self.sessions = Sessions(self.settings, spark)
+        self.refresher = Refresher(dsn, self.sessions, self.settings)
+
+    def __enter__(self) -> PgStream:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.refresher.close()
+        self.connection.close()
+        self.sessions.stop()
+        if self.server is not None:
+            self.server.stop()
+
+    # --- verbs ------------------------------------------------------------------------------
+
+    def install(self) -> list[str]:
+        """Installs or upgrades pgstream's schemas; the names of the migrations that ran."""
+        with _translated():
+            return migrate.install(self.connection)
+
+    def execute(self, statement: str, parameters: Sequence[Any] | None = None) -> list[Any]:
+        """Runs SQL in a transaction of its own; the rows, if it has any."""
+        with _translated(statement):
+            cursor = self.connection.execute(statement.encode(), parameters)
+            return cursor.fetchall() if cursor.description else []
+
+    def create_stream_table(
+        self,
+        name: str,
+        query: str,
+        schedule: str | None = "1m",
+        refresh_mode: str = "DIFFERENTIAL",
+        initialize: bool = True,
+    ) -> RefreshResult | None:
+        """Creates a stream table and, unless told otherwise, fills it."""
+        check_text(query)
+        with _translated(query), self.connection.transaction():
+            migrate.require(self.connection)
+            self.connection.execute(
+                "SELECT set_config('pg_stream.min_schedule_seconds', %s, true)",
+                (str(self.settings.min_schedule_seconds),),
+            )
+            self.connection.execute(
+                "SELECT pgstream.create_stream_table(%s, %s, %s, %s, %s)",
+                (name, query, schedule, refresh_mode, initialize),
+            )
+            table = store.stream_table(self.connection, name)
+            prepared = prepare(self.connection, table)
+            store.save_explanation(
+                self.connection, table.id, explain(prepared.plan, self.connection)
+            )
+        if not initialize:
+            return None
+        try:
+            return self._refresh(table, Initiator.INITIAL)
+        except BaseException:
+            with contextlib.suppress(PgStreamError):
+                self.drop_stream_table(name)
+            raise
+
+    def alter_stream_table(
+        self,
+        name: str,
+        schedule: str | None = None,
+        refresh_mode: str | None = None,
+        status: str | None = None,
+    ) -> None:
+        with _translated(), self.connection.transaction():
+            self.connection.execute(
+                "SELECT set_config('pg_stream.min_schedule_seconds', %s, true)",
+                (str(self.settings.min_schedule_seconds),),
+            )
+            self.connection.execute(
+                "SELECT pgstream.alter_stream_table(%s, %s, %s, %s)",
+                (name, schedule, refresh_mode, status),
+            )
+
+    def drop_stream_table(self, name: str) -> None:
+        with _translated():
+            self.connection.execute("SELECT pgstream.drop_stream_table(%s)", (name,))
+
+    def refresh_stream_table(self, name: str, full: bool = False) -> RefreshResult:
+        """Refreshes what the table reads, then the table; tells what was done."""
+        return self._refresh(self.table(name), Initiator.MANUAL, full)
+
+    def status(self) -> list[dict[str, Any]]:
+        return self._rows("SELECT * FROM pgstream.pgs_status()")
+
+    def history(self, name: str, max_rows: int = 20) -> list[dict[str, Any]]:
+        """The newest refreshes first, with everything that is recorded of them."""
+        table = self.table(name)
+        return self._rows(
+            "SELECT * FROM pgstream.pgs_refresh_history WHERE pgs_id = %s"
+            " ORDER BY refresh_id DESC LIMIT %s",
+            (table.id, max_rows),
+        )
+
+    def explain(self, name: str) -> list[tuple[str, str]]:
+        """The operator tree and the delta tree that run."""
+        table = self.table(name)
+        with _translated():
+            prepared = prepare(self.connection, table)
+            return explain(prepared.plan, self.connection)
+
+    def verify(self, name: str, attempts: int = 20) -> Verification:
+        """Refreshes the table and compares it with PostgreSQL's answer to its query.
+
+        The comparison counts only under a snapshot that holds no change which the table has
+        not seen; under steady writes it is tried again.
+        """
+        for attempt in range(attempts):
+            self.refresh_stream_table(name)
+            with _translated(), self._snapshot():
+                table = self.table(name)
+                if table.refresh_mode is Mode.FULL or self._is_current(table):
+                    return compare(self.connection, table)
+            time.sleep(0.05 * attempt)
+        raise RefreshConflict(
+            f"The sources of {name} changed during each of {attempts} comparisons.",
+            hint="Verify while fewer changes arrive.",
+        )
+
+    def table(self, name: str) -> StreamTable:
+        """The catalog's record of a stream table."""
+        with _translated():
+            return store.stream_table(self.connection, name)
+
+    # --- pieces -----------------------------------------------------------------------------
+
+    def _refresh(
+        self, table: StreamTable, initiator: Initiator, full: bool = False
+    ) -> RefreshResult:
+        with _translated():
+            result = self.refresher.refresh(table, initiator, full=full)
+            while initiator is Initiator.INITIAL and result.action is Action.SKIP:
+                time.sleep(0.05)  # a worker got there first: wait for its outcome
+                table = store.stream_table(self.connection, table.full_name)
+                result = self.refresher.refresh(table, initiator)
+            return result
+
+    @contextlib.contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        self.connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            yield
+        finally:
+            self.connection.rollback()
+
+    def _is_current(self, table: StreamTable) -> bool:
+        return find_changes(self.connection, table, {}).nothing
+
+    def _rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        with _translated():
+            cursor = self.connection.execute(statement.encode(), parameters)
+            names = [column.name for column in cursor.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def embedded(
+    path: str | os.PathLike[str], spark: Any = None, settings: Settings | None = None
+) -> PgStream:
+    """PostgreSQL 18 and local Spark, started for you; the data stays in `path`."""
+    server = EmbeddedServer.start(path)
+    try:
+        stream = PgStream(server.dsn, spark, server, settings)
+    except BaseException:
+        server.stop()
+        raise
+    try:
+        stream.install()
+    except BaseException:
+        stream.close()
+        raise
+    return stream
+
+
+def connect(dsn: str, spark: Any = None, settings: Settings | None = None) -> PgStream:
+    """Your own PostgreSQL, 15 to 18, on which `pgstream init` has run."""
+    stream = PgStream(dsn, spark, None, settings)
+    try:
+        with _translated():
+            migrate.require(stream.connection)
+    except BaseException:
+        stream.close()
+        raise
+    return stream
+
+
+@contextlib.contextmanager
+def _translated(query: str | None = None) -> Iterator[None]:
+    """A driver's error becomes one of ours, never a stack trace at a user."""
+    try:
+        yield
+    except DatabaseError as error:
+        raise translate(error, query) from error
+
+
+def _warn(notice: Any) -> None:
+    if notice.severity_nonlocalized == "WARNING":
+        warnings.warn(notice.message_primary or "", PgStreamWarning, stacklevel=2)

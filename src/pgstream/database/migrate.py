@@ -1,0 +1,122 @@
+"""Install pgstream into a database, bring it up to date, and remove it without a trace.
+
+Migrations are `migrations/NNNN_name.sql`, without gaps. Each runs in a transaction of its own
+together with its row in `pgstream.pgs_migrations`.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+
+import psycopg
+from psycopg import sql
+
+from pgstream.errors import NotInstalled, PgStreamError, VersionMismatch
+
+_INSTALL_LOCK = 1885827077  # the class after those of migrations/0003_checks.sql
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    number: int
+    name: str
+    text: str
+
+
+def migrations() -> tuple[Migration, ...]:
+    """All that this version of pgstream has, in order."""
+    folder = resources.files("pgstream.database") / "migrations"
+    found = [
+        Migration(int(match[1]), match[2], file.read_text(encoding="utf-8"))
+        for file in folder.iterdir()
+        if (match := re.fullmatch(r"(\d{4})_(\w+)\.sql", file.name))
+    ]
+    return tuple(sorted(found, key=lambda migration: migration.number))
+
+
+def install(conn: psycopg.Connection) -> list[str]:
+    """Run the migrations that the database lacks; return their names."""
+    with _alone(conn):
+        done = installed_version(conn) or 0
+        missing = [migration for migration in migrations() if migration.number > done]
+        for migration in missing:
+            _apply(conn, migration)
+    return [migration.name for migration in missing]
+
+
+def installed_version(conn: psycopg.Connection) -> int | None:
+    """The number of the last migration in the database, or None if there is no pgstream."""
+    if _value(conn, "SELECT to_regclass('pgstream.pgs_migrations') IS NULL"):
+        return None
+    version = _value(conn, "SELECT max(number) FROM pgstream.pgs_migrations")
+    return None if version is None else int(str(version))
+
+
+def require(conn: psycopg.Connection) -> None:
+    """Fail unless the database has the schema of this version."""
+    version = installed_version(conn)
+    newest = migrations()[-1].number
+    if version is None:
+        raise NotInstalled("this database has no pgstream", hint="Run: pgstream init")
+    if version < newest:
+        raise NotInstalled(
+            f"the pgstream in this database is older (schema {version}, needed {newest})",
+            hint="Run: pgstream init",
+        )
+    if version > newest:
+        raise VersionMismatch(
+            f"the pgstream in this database is newer (schema {version}, known {newest})",
+            hint="Upgrade the Python package.",
+        )
+
+
+def uninstall(conn: psycopg.Connection) -> None:
+    """Remove the stream tables, the capture of their sources, and the three schemas."""
+    with _alone(conn), conn.transaction():
+        if installed_version(conn) is None:
+            return
+        conn.execute("SET LOCAL client_min_messages = warning")  # no notice per dropped object
+        for (storage,) in conn.execute(
+            "SELECT pgstream._relation_name(c.oid) FROM pgstream.pgs_stream_tables t"
+            " JOIN pg_catalog.pg_class c ON c.oid = t.pgs_relid ORDER BY t.pgs_id"
+        ).fetchall():
+            # _relation_name quotes.
+            conn.execute(sql.SQL("DROP TABLE {} CASCADE").format(sql.SQL(storage)))
+        # The capture functions take their triggers with them.
+        conn.execute("DROP SCHEMA pgstream_changes, pgstream_state, pgstream CASCADE")
+
+
+def _apply(conn: psycopg.Connection, migration: Migration) -> None:
+    with conn.transaction():
+        conn.execute(migration.text.encode())
+        conn.execute(
+            "INSERT INTO pgstream.pgs_migrations (number, name) VALUES (%s, %s)",
+            (migration.number, migration.name),
+        )
+
+
+@contextmanager
+def _alone(conn: psycopg.Connection) -> Iterator[None]:
+    """Autocommit, and no other install or uninstall in this database meanwhile."""
+    if conn.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+        raise PgStreamError("cannot install or uninstall inside a transaction")
+    autocommit = conn.autocommit
+    conn.autocommit = True
+    try:
+        conn.execute("SELECT pg_advisory_lock(%s, 0)", (_INSTALL_LOCK,))
+        try:
+            yield
+        finally:
+            if not conn.closed:
+                conn.execute("SELECT pg_advisory_unlock(%s, 0)", (_INSTALL_LOCK,))
+    finally:
+        if not conn.closed:
+            conn.autocommit = autocommit
+
+
+def _value(conn: psycopg.Connection, query: str) -> object:
+    row = conn.execute(query.encode()).fetchone()
+    assert row is not None
+    return row[0]

@@ -1,0 +1,11 @@
+-- Create the three schemas and the list of applied migrations.
+
+CREATE SCHEMA pgstream;          -- catalog and functions
+CREATE SCHEMA pgstream_changes;  -- change buffers and the functions that fill them
+CREATE SCHEMA pgstream_state;    -- accumulators of the stream tables
+
+CREATE TABLE pgstream.pgs_migrations (
+    number     int PRIMARY KEY,
+    name       text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+);

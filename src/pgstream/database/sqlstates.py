@@ -1,0 +1,122 @@
+"""The errors of PostgreSQL, and those of our SQL functions, as errors of pgstream.
+
+The codes PS001 to PS020 are listed in migrations/0003_checks.sql.
+"""
+
+import re
+
+import psycopg
+
+from pgstream.errors import (
+    BadMode,
+    BadName,
+    BadSchedule,
+    BadStatus,
+    ConnectionFailed,
+    CycleError,
+    DependentsExist,
+    DuplicateName,
+    EmptyQuery,
+    MultipleStatements,
+    NotASelect,
+    NoWorker,
+    PermissionDenied,
+    PgStreamError,
+    QueryError,
+    RefreshError,
+    StreamTableError,
+    StreamTableNotFound,
+    Suspended,
+    SyntaxFault,
+    TypeMismatch,
+    UnknownName,
+    UnsupportedConstruct,
+    WaitTimeout,
+)
+
+ERRORS: dict[str, type[PgStreamError]] = {
+    "PS001": BadName,
+    "PS002": DuplicateName,
+    "PS003": BadSchedule,
+    "PS004": BadMode,
+    "PS005": EmptyQuery,
+    "PS006": MultipleStatements,
+    "PS007": NotASelect,
+    "PS008": CycleError,
+    "PS009": PermissionDenied,
+    "PS010": DependentsExist,
+    "PS011": StreamTableNotFound,
+    "PS012": Suspended,
+    "PS013": NoWorker,
+    "PS014": WaitTimeout,
+    "PS015": UnsupportedConstruct,
+    "PS016": RefreshError,
+    "PS017": BadStatus,
+    "PS018": QueryError,
+    "PS019": StreamTableError,
+    "PS020": RefreshError,
+    "0A000": UnsupportedConstruct,  # feature_not_supported
+    "22P02": TypeMismatch,  # invalid_text_representation
+    "3F000": UnknownName,  # invalid_schema_name
+    "42501": PermissionDenied,  # insufficient_privilege
+    "42601": SyntaxFault,  # syntax_error
+    "42702": QueryError,  # ambiguous_column
+    "42703": UnknownName,  # undefined_column
+    "42704": UnknownName,  # undefined_object
+    "42725": TypeMismatch,  # ambiguous_function
+    "42803": QueryError,  # grouping_error
+    "42804": TypeMismatch,  # datatype_mismatch
+    "42809": QueryError,  # wrong_object_type
+    "42846": TypeMismatch,  # cannot_coerce
+    "42883": UnknownName,  # undefined_function
+    "42P01": UnknownName,  # undefined_table
+    "42P08": TypeMismatch,  # ambiguous_parameter
+    "42P18": TypeMismatch,  # indeterminate_datatype
+    "42P20": QueryError,  # windowing_error
+    "42P21": TypeMismatch,  # collation_mismatch
+    "42P22": TypeMismatch,  # indeterminate_collation
+}
+
+
+def translate(error: psycopg.Error, query: str | None = None) -> PgStreamError:
+    """The pgstream error for `error`. `query` is the text its statement position counts in."""
+    diag = error.diag
+    message = diag.message_primary or str(error).strip() or type(error).__name__
+    detail, hint = diag.message_detail, diag.message_hint
+    kind = _kind(error)
+    if issubclass(kind, QueryError):
+        line, column = _place(diag, query)
+        return kind(message, detail=detail, hint=hint, line=line, column=column)
+    if issubclass(kind, CycleError):
+        return kind(message, path=_path(message), detail=detail, hint=hint)
+    if issubclass(kind, DependentsExist):
+        # _require_no_dependents puts the list in the detail, and in the sentence.
+        return kind(message, dependents=(detail or "").split(", "), hint=hint)
+    return kind(message, detail=detail, hint=hint)
+
+
+def _kind(error: psycopg.Error) -> type[PgStreamError]:
+    state = error.sqlstate or ""
+    lost = not state and isinstance(error, psycopg.OperationalError)
+    if lost or state.startswith(("08", "57P0")):  # the connection broke, or the server stops
+        return ConnectionFailed
+    return ERRORS.get(state, PgStreamError)
+
+
+def _place(diag: psycopg.errors.Diagnostic, query: str | None) -> tuple[int | None, int | None]:
+    """Line and column, from 1. A query inside a function has a position and a text of its own."""
+    if diag.internal_position and diag.internal_query:
+        return _line_and_column(diag.internal_query, int(diag.internal_position))
+    if diag.statement_position and query is not None:
+        return _line_and_column(query, int(diag.statement_position))
+    return None, None
+
+
+def _line_and_column(text: str, position: int) -> tuple[int, int]:
+    before = text[: position - 1]
+    return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+
+
+def _path(message: str) -> list[str]:
+    way = re.search(r": (.+ -> .+)$", message)
+    return way[1].split(" -> ") if way else []

@@ -1,0 +1,126 @@
+"""Answers lowering's questions by asking PostgreSQL; statements are described, not run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import psycopg
+from psycopg import sql
+
+from pgstream.algebra.catalog import Relation
+from pgstream.algebra.operators.scan import Source
+from pgstream.algebra.types import Type
+from pgstream.errors import QueryError, UnknownName, UnsupportedType
+
+_TYPE = """
+SELECT format_type(b.oid, NULL), format_type(%(oid)s, %(modifier)s),
+       t.typtype, b.typcategory, b.typtypmod
+FROM pg_type t
+JOIN pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+WHERE t.oid = %(oid)s
+"""
+_COLUMNS = """
+SELECT a.attname, a.atttypid, a.atttypmod, coalesce(c.collname, ''), c.collisdeterministic,
+       coalesce(c.collprovider, '') = 'd' AS is_default
+FROM pg_attribute a LEFT JOIN pg_collation c ON c.oid = a.attcollation
+WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+BINARY_COLLATIONS = frozenset(("C", "POSIX", "C.UTF-8", "C.utf8", "ucs_basic", "pg_c_utf8"))
+
+
+class PostgresCatalog:
+    """The catalog that a query is lowered against.
+
+    `used` names, per relid, the columns that the query reads; `streams` are the relids of
+    stream tables.
+    """
+
+    def __init__(
+        self,
+        connection: psycopg.Connection,
+        used: Mapping[int, frozenset[str]],
+        streams: frozenset[int],
+    ) -> None:
+        self.connection = connection
+        self.used = used
+        self.streams = streams
+        self._types: dict[tuple[int, int], Type] = {}
+        row = connection.execute(
+            "SELECT coalesce(to_jsonb(d) ->> 'datlocale', d.datcollate), d.datlocprovider"
+            " FROM pg_database d WHERE datname = current_database()"
+        ).fetchone()
+        self.default_collation = row[0] if row else ""
+
+    def relation(self, schema: str, name: str) -> Relation:
+        row = self.connection.execute(
+            "SELECT c.oid::bigint, n.nspname, c.relname FROM pg_class c"
+            " JOIN pg_namespace n ON n.oid = c.relnamespace"
+            " WHERE n.nspname = %s AND c.relname = %s",
+            (schema, name),
+        ).fetchone()
+        if row is None:
+            raise UnknownName(f"Table {schema}.{name} does not exist.")
+        relid = row[0]
+        source = Source(relid, row[1], row[2], relid in self.streams)
+        columns = []
+        for column, type_id, modifier, collation, deterministic, is_default in (
+            self.connection.execute(_COLUMNS, (relid,)).fetchall()
+        ):
+            type_ = self._type(type_id, modifier)
+            columns.append((column, self._collated(type_, collation, deterministic, is_default)))
+        return Relation(source, tuple(columns), self.used.get(relid, frozenset()))
+
+    def type_of(self, text: str, columns: Mapping[int, Type]) -> Type:
+        nulls = ", ".join(f"CAST(NULL AS {t.declared}) AS c{i}" for i, t in columns.items())
+        return self._describe(f"SELECT {text} FROM (SELECT {nulls or '1 AS one'}) s")
+
+    def constant(self, text: str) -> tuple[str | None, Type]:
+        row = self.connection.execute(f"SELECT ({text})::text".encode()).fetchone()
+        assert row is not None
+        return row[0], self._describe(f"SELECT {text}")
+
+    def field_type(self, source: Source, text: str) -> Type:
+        table = sql.Identifier(source.schema, source.name).as_string(self.connection)
+        return self._describe(f"SELECT {text} FROM {table}")
+
+    def _describe(self, text: str) -> Type:
+        pgconn = self.connection.pgconn
+        prepared = pgconn.prepare(b"", text.encode())
+        if prepared.status != psycopg.pq.ExecStatus.COMMAND_OK:
+            raise QueryError(
+                "PostgreSQL does not accept a part of the query.",
+                detail=prepared.error_message.decode(errors="replace").strip(),
+            )
+        described = pgconn.describe_prepared(b"")
+        return self._type(described.ftype(0), described.fmod(0))
+
+    def _type(self, type_id: int, modifier: int) -> Type:
+        found = self._types.get((type_id, modifier))
+        if found is None:
+            row = self.connection.execute(
+                _TYPE, {"oid": type_id, "modifier": modifier}
+            ).fetchone()
+            if row is None:
+                raise UnsupportedType(f"Type {type_id} is unknown.")
+            name, declared, kind, category, _ = row
+            if kind == "p" and name != "unknown":
+                raise UnsupportedType(f"A value of type {declared} cannot be stored.")
+            found = Type(name, declared, category)
+            if name == "unknown":
+                found = Type("text", "text", "S")
+            self._types[type_id, modifier] = found
+        return found
+
+    def _collated(
+        self, type_: Type, collation: str, deterministic: bool | None, is_default: bool
+    ) -> Type:
+        name = self.default_collation if is_default else collation
+        if not collation or name in BINARY_COLLATIONS:
+            return type_
+        if deterministic is False:
+            raise UnsupportedType(
+                f"The collation {collation} is not deterministic; Spark compares bytes.",
+                hint="Use a deterministic collation for the column.",
+            )
+        return replace(type_, collation=name)

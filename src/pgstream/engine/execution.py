@@ -1,0 +1,232 @@
+"""Execution: evaluates a tree on Spark.
+
+The leaves are bound first. Keys are taken from Arrow columns where the tree leads them
+there unchanged; only keys that Spark must compute cost an action. Then the whole tree is
+one SQL statement and one action. If every leaf is small it runs as a single task and the
+result comes back as Arrow; else it runs in parallel and its result is staged in parallel.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from pgstream.algebra.operators.given import Given
+from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
+from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.scan import Change, Stored
+from pgstream.algebra.trace import trace
+from pgstream.engine.carriers import Carrier, staged_type
+from pgstream.engine.failures import as_refresh_error
+from pgstream.engine.leaves import Bound, Large, Leaves, Small
+from pgstream.engine.relation import Relation
+from pgstream.engine.render import render
+from pgstream.engine.render.keys import key_filter
+from pgstream.engine.session import Sessions
+
+_view_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A result in the driver: c0, c1, … and w, and how its columns are carried."""
+
+    table: pa.Table
+    carriers: tuple[Carrier, ...]
+
+
+@dataclass
+class Execution:
+    sessions: Sessions
+    leaves: Leaves
+    dsn: str
+    snapshot: str
+    _keys: dict[Keys, Rows | None] = field(default_factory=dict)
+    _given: dict[Node, Rows] = field(default_factory=dict)
+
+    def give(self, node: Given, rows: Rows) -> None:
+        """From now on the leaf stands for these rows."""
+        self._given[node] = rows
+
+    def is_large(self, node: Node) -> bool:
+        return any(isinstance(b, Large) for b in self._bound_leaves(node))
+
+    def collect(self, node: Node) -> Rows:
+        """The result in the driver: one action."""
+        with self.prepared(node) as (frame, relation):
+            self.leaves.counts.spark_actions += 1
+            return Rows(run(frame.toArrow), relation.carriers)
+
+    def stage(
+        self, node: Node, schema: str, table: str, create: Callable[[list[str]], None]
+    ) -> tuple[Carrier, ...]:
+        """The result written by the executors to a table, decimals as text: one action.
+
+        `create` makes the table, given the columns' PostgreSQL types.
+        """
+        with self.prepared(node) as (frame, relation):
+            create([staged_type(carrier) for carrier in relation.carriers])
+            items = [
+                f"CAST(c{i} AS STRING) AS c{i}" if c.scale is not None else f"c{i}"
+                for i, c in enumerate(relation.carriers)
+            ]
+            self.leaves.counts.spark_actions += 1
+            writer = frame.selectExpr(*items, "w").write.format("pgstream_staging")
+            writer = writer.mode("append").option("dsn", self.dsn)
+            run(writer.option("db_schema", schema).option("table", table).save)
+            return relation.carriers
+
+    @contextmanager
+    def prepared(self, node: Node) -> Iterator[tuple[DataFrame, Relation]]:
+        bound = self._bound_leaves(node)
+        large = any(isinstance(b, Large) for b in bound)
+        session = self.sessions.large if large else self.sessions.small
+        views: dict[Node, Relation] = {}
+        names: list[str] = []
+
+        def leaf(part: Node) -> Relation | None:
+            if part not in views:
+                relation = self._leaf_relation(part, session, names)
+                if relation is None:
+                    return None
+                views[part] = relation
+            return views[part]
+
+        try:
+            relation = render(node, leaf)
+            yield run(lambda: session.sql(relation.sql)), relation
+        finally:
+            for name in names:
+                session.catalog.dropTempView(name)
+
+    # --- leaves -----------------------------------------------------------------------------
+
+    def _bound_leaves(self, node: Node) -> list[Bound | Rows]:
+        """All leaves below, bound; a lookup that has no small keys counts as its table."""
+        found: list[Bound | Rows] = []
+        for part in node.walk():
+            if part in self._given:
+                found.append(self._given[part])
+            elif isinstance(part, Change | Stored | Lookup):
+                bound = self.leaves.bind(part, self.key_values)
+                if bound is None and isinstance(part, Lookup):
+                    bound = self.leaves.bind(part.stored, self.key_values)
+                    found += self._bound_leaves(part.keys)
+                assert bound is not None
+                found.append(bound)
+            elif isinstance(part, KeyFilter) and self.key_values(part.keys) is None:
+                found += self._bound_leaves(part.keys)
+        return found
+
+    def _leaf_relation(
+        self, node: Node, session: SparkSession, names: list[str]
+    ) -> Relation | None:
+        if node in self._given:
+            rows = self._given[node]
+            return self._view(Small(rows.table, rows.carriers), session, names)
+        if isinstance(node, Keys) and self.key_values(node) is not None:
+            rows = self._keys[node]
+            assert rows is not None
+            return self._view(Small(rows.table, rows.carriers), session, names)
+        if not isinstance(node, Change | Stored | Lookup):
+            return None
+        bound = self.leaves.bind(node, self.key_values)
+        if bound is None:  # a lookup of too many keys: read all, then filter
+            assert isinstance(node, Lookup)
+
+            def leaf(part: Node) -> Relation | None:
+                return self._leaf_relation(part, session, names)
+
+            filtered = KeyFilter(node.stored, node.indexes, node.keys)
+            return key_filter(filtered, render(node.stored, leaf), render(node.keys, leaf))
+        return self._view(bound, session, names)
+
+    def _view(self, bound: Bound, session: SparkSession, names: list[str]) -> Relation:
+        name = f"__pgs_{next(_view_numbers)}"
+        columns = [f"c{i}" for i in range(len(bound.carriers))]
+        if isinstance(bound, Small):
+            frame = session.createDataFrame(bound.table).coalesce(1)
+        else:
+            frame = self._sliced(bound, session)
+        frame.createOrReplaceTempView(name)
+        names.append(name)
+        return Relation(f"SELECT {', '.join([*columns, 'w'])} FROM {name}", bound.carriers)
+
+    def _sliced(self, bound: Large, session: SparkSession) -> DataFrame:
+        read_as = ["STRING" if c.scale is not None else c.spark for c in bound.carriers]
+        schema = ", ".join(f"c{i} {kind}" for i, kind in enumerate([*read_as, "BIGINT"]))
+        reader = session.read.format("pgstream_slices").schema(schema)
+        reader = reader.option("dsn", self.dsn).option("snapshot", self.snapshot)
+        reader = reader.option("count", str(len(bound.queries)))
+        for i, query in enumerate(bound.queries):
+            reader = reader.option(f"slice_{i}", query)
+        weight = len(bound.carriers)
+        items = [
+            f"CAST(c{i} AS {c.spark}) AS c{i}" if c.scale is not None else f"c{i}"
+            for i, c in enumerate(bound.carriers)
+        ]
+        return reader.load().selectExpr(*items, f"c{weight} AS w")
+
+    # --- keys -------------------------------------------------------------------------------
+
+    def key_values(self, keys: Keys) -> pa.Table | None:
+        """The distinct keys as an Arrow table without weight; None if they are too many."""
+        if keys not in self._keys:
+            self._keys[keys] = self._find_keys(keys)
+        found = self._keys[keys]
+        return None if found is None else found.table.drop_columns(["w"])
+
+    def _find_keys(self, keys: Keys) -> Rows | None:
+        places = trace(keys.input, keys.indexes)
+        if places is None:
+            return self._computed_keys(keys)
+        tables: list[Rows] = []
+        for leaf, indexes in places:
+            bound: Bound | Rows | None = self._given.get(leaf)
+            bound = bound or self.leaves.bind(leaf, self.key_values)
+            if bound is None or isinstance(bound, Large):
+                return None
+            picked = bound.table.select([f"c{i}" for i in indexes])
+            carriers = tuple(bound.carriers[i] for i in indexes)
+            tables.append(Rows(picked.rename_columns([f"c{i}" for i in range(len(indexes))]),
+                               carriers))  # fmt: skip
+        return distinct(tables, keys)
+
+    def _computed_keys(self, keys: Keys) -> Rows | None:
+        if self.is_large(keys.input):
+            return None
+        rows = self.collect(keys)
+        return rows
+
+
+def distinct(parts: list[Rows], keys: Keys) -> Rows:
+    """The different keys of the parts, without those that hold a NULL where none may be."""
+    widest = [max((p.carriers[i] for p in parts), key=lambda c: c.scale or 0)
+              for i in range(len(keys.indexes))]  # fmt: skip
+    schema = pa.schema([(f"c{i}", c.arrow) for i, c in enumerate(widest)])
+    table = pa.concat_tables([p.table.cast(schema) for p in parts])
+    if not keys.nulls:
+        for name in table.column_names:
+            table = table.filter(pc.is_valid(table.column(name)))
+    table = table.group_by(table.column_names, use_threads=False).aggregate([])
+    weights = pa.array([1] * table.num_rows, pa.int64())
+    return Rows(table.append_column("w", weights), tuple(widest))
+
+
+Result = TypeVar("Result")
+
+
+def run(action: Callable[[], Result]) -> Result:
+    """Runs a Spark action; a failure becomes a refresh error with a short cause."""
+    try:
+        return action()
+    except PySparkException as error:
+        raise as_refresh_error(error) from error

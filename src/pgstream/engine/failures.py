@@ -1,0 +1,46 @@
+"""Turns Spark's failures into refresh errors that a user can read."""
+
+from __future__ import annotations
+
+import re
+
+from pyspark.errors import PySparkException
+
+from pgstream.errors import ComputeError, NumericRange, RefreshError
+
+# Spark's error class → what PostgreSQL would say.
+PLAIN_WORDS = {
+    "DIVIDE_BY_ZERO": "division by zero",
+    "REMAINDER_BY_ZERO": "division by zero",
+    "CAST_OVERFLOW": "value out of range",
+    "ARITHMETIC_OVERFLOW": "value out of range",
+    "BINARY_ARITHMETIC_OVERFLOW": "value out of range",
+    "CAST_INVALID_INPUT": "a date or time that Spark cannot hold, such as infinity",
+}
+TOO_WIDE = ("NUMERIC_VALUE_OUT_OF_RANGE", "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION")
+
+
+def as_refresh_error(error: PySparkException) -> RefreshError:
+    text = str(error)
+    name = (error.getCondition() or _condition(text) or "").partition(".")[0]
+    if name in TOO_WIDE or "exceeds the digits that Spark holds" in text:
+        return NumericRange(
+            "A numeric value needs more than the 38 digits that Spark holds.",
+            detail=_first_line(text),
+            hint="Declare the columns as numeric(p, s), or round them in a subquery.",
+        )
+    if "ZeroDivisionError" in text:
+        name = "DIVIDE_BY_ZERO"
+    words = PLAIN_WORDS.get(name)
+    cause = words or _first_line(text)
+    return ComputeError(f"Spark could not compute the change: {cause}.", cause=cause)
+
+
+def _condition(text: str) -> str | None:
+    found = re.match(r"\[([A-Z_.]+)\]", text)
+    return found.group(1) if found else None
+
+
+def _first_line(text: str) -> str:
+    line = text.strip().splitlines()[0] if text.strip() else "unknown"
+    return line[:300].rstrip(".")

@@ -1,0 +1,121 @@
+"""The Spark sessions: one tuned for small plans, one for large, on one context.
+
+Only what also works through Spark Connect is used: SQL text, DataFrames, Arrow, Python
+data sources.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from decimal import Decimal
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DecimalType
+
+from pgstream.engine.carriers import MAX_DIGITS, QUOTIENT_SCALE
+from pgstream.engine.numeric import divide
+from pgstream.engine.slices import SliceSource
+from pgstream.engine.staging import StagingSource
+from pgstream.settings import Settings
+
+# An error where PostgreSQL raises one; no digit lost in decimals; UTC throughout.
+COMMON = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.execution.pythonUDF.arrow.enabled": "true",
+}
+# One task, no exchange, nothing compiled: for plans of a few thousand rows.
+SMALL = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.join.preferSortMergeJoin": "false",
+}
+LARGE = {
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.codegen.wholeStage": "true",
+}
+STATIC = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.scheduler.mode": "FAIR",
+    "spark.sql.catalogImplementation": "in-memory",
+}
+
+
+class Sessions:
+    """Opens Spark when first asked: a refresh with nothing to do never starts it."""
+
+    def __init__(self, settings: Settings, given: SparkSession | None = None) -> None:
+        self.settings = settings
+        self._given = given
+        self._lock = threading.Lock()
+        self._small: SparkSession | None = None
+        self._large: SparkSession | None = None
+
+    @property
+    def small(self) -> SparkSession:
+        self._open()
+        assert self._small is not None
+        return self._small
+
+    @property
+    def large(self) -> SparkSession:
+        self._open()
+        assert self._large is not None
+        return self._large
+
+    @property
+    def parallelism(self) -> int:
+        if self.settings.read_slices:
+            return self.settings.read_slices
+        return max(os.cpu_count() or 1, 1)
+
+    def stop(self) -> None:
+        """Ends Spark if it is ours; a session that was given stays open."""
+        with self._lock:
+            if self._small is not None and self._given is None:
+                self._small.stop()
+            self._small = self._large = None
+
+    def _open(self) -> None:
+        with self._lock:
+            if self._small is not None:
+                return
+            base = self._given or self._build()
+            self._small = self._tuned(base.newSession(), SMALL)
+            self._large = self._tuned(base.newSession(), LARGE)
+
+    def _build(self) -> SparkSession:
+        builder = SparkSession.builder.appName("pgstream")
+        if self.settings.spark_remote:
+            return builder.remote(self.settings.spark_remote).getOrCreate()
+        if self.settings.spark_master.startswith("local"):
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        for name, value in STATIC.items():
+            builder = builder.config(name, value)
+        session = builder.master(self.settings.spark_master).getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        return session
+
+    def _tuned(self, session: SparkSession, tuning: dict[str, str]) -> SparkSession:
+        for name, value in {**COMMON, **tuning}.items():
+            session.conf.set(name, value)
+        session.udf.register(
+            "pgs_divide", _divide, DecimalType(MAX_DIGITS, QUOTIENT_SCALE)
+        )
+        session.dataSource.register(SliceSource)
+        session.dataSource.register(StagingSource)
+        return session
+
+
+def _divide(
+    left: Decimal | None, right: Decimal | None, left_scale: int, right_scale: int
+) -> Decimal | None:
+    return divide(left, right, left_scale, right_scale)

@@ -1,0 +1,163 @@
+"""explain: the trees that run, and what they read, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pgstream.algebra.differentiate import sources
+from pgstream.algebra.expressions import Expression, to_postgres
+from pgstream.algebra.operators.accumulate import Accumulate
+from pgstream.algebra.operators.aggregate import Aggregate
+from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.given import Given
+from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
+from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.row_id import RowId
+from pgstream.algebra.operators.scan import Change, Part, Scan, Stored
+from pgstream.algebra.plan import Plan
+from pgstream.database.connection import Connection
+from pgstream.database.quoting import identifier
+
+Rows = list[tuple[str, str]]
+
+
+def explain(plan: Plan, connection: Connection) -> Rows:
+    """Properties of the plan, in order, as explain_st shows them."""
+    changed = {relid: frozenset((Part.COMMITTED,)) for relid in sources(plan.tree)}
+    rows: Rows = [("Operator Tree", draw(plan.tree))]
+    delta = plan.change(changed)
+    trees = [] if delta is None else [delta]
+    rows.append(("Delta Tree", draw(delta) if delta else "empty: the query reads no table"))
+    accumulated = plan.accumulated
+    if accumulated is not None:
+        rows.append(("Stored Accumulators", ", ".join(a.name for a in accumulated.accumulators)))
+        if accumulated.recomputes or accumulated.has_extremes:
+            why = "touched" if accumulated.recomputes else "extreme lost"
+            groups = Given(f"groups: {why}", accumulated.key_columns)
+            again = plan.groups_again(changed, groups)
+            trees.append(again)
+            rows.append(("Group Read Again", draw(again)))
+    names = [f"{s.source} (oid={relid})" for relid, s in sources(plan.tree).items()]
+    rows.append(("Source Tables", ", ".join(names) or "none"))
+    rows.append(("DVM Supported", "Yes"))
+    rows += [("Whole Table Read", text) for text in whole_reads(trees)]
+    rows += [("Missing Index", text) for text in missing_indexes(trees, connection)]
+    return rows
+
+
+def draw(node: Node, depth: int = 0) -> str:
+    """The tree, one operator a line, inputs indented."""
+    lines = ["  " * depth + describe(node)]
+    if isinstance(node, Lookup | KeyFilter):
+        lines.append(draw(node.keys, depth + 1))
+    lines += [draw(child, depth + 1) for child in node.inputs]
+    return "\n".join(lines)
+
+
+def describe(node: Node) -> str:
+    match node:
+        case Scan(source, fields):
+            return f"Scan {source} ({', '.join(f.name for f in fields)})"
+        case Stored(scan):
+            return f"Stored {scan.source}"
+        case Change(scan, part):
+            return f"Change {scan.source}" + (" pending" if part is Part.PENDING else "")
+        case Lookup(stored, indexes, _):
+            return f"Lookup {stored.scan.source} by {named(stored.columns, indexes)}"
+        case KeyFilter(inner, indexes, _):
+            return f"KeyFilter by {named(inner.columns, indexes)}"
+        case Keys(inner, indexes, _):
+            return f"Keys {named(inner.columns, indexes)}"
+        case Filter(inner, predicate):
+            return f"Filter {text(predicate, inner)}"
+        case Project(inner, expressions, names):
+            items = [
+                name if text(e, inner) == name else f"{text(e, inner)} AS {name}"
+                for e, name in zip(expressions, names, strict=True)
+            ]
+            return f"Project {', '.join(items)}"
+        case Join():
+            return describe_join(node)
+        case Aggregate(inner, keys, calls):
+            listed = [
+                f"{c.function}({'*' if c.argument is None else inner.columns[c.argument].name})"
+                for c in calls
+            ]
+            return f"Aggregate {', '.join(listed)} by ({named(inner.columns, keys)})"
+        case Accumulate(inner, keys, accumulators):
+            listed = [a.name for a in accumulators]
+            return f"Accumulate {', '.join(listed)} by ({named(inner.columns, keys)})"
+        case RowId(inner, indexes):
+            return f"RowId of ({named(inner.columns, indexes)})"
+        case Given(name):
+            return f"Given {name}"
+        case _:
+            return type(node).__name__
+
+
+def describe_join(node: Join) -> str:
+    left, right = node.left.columns, node.right.columns
+    pairs = [f"{left[a].name} = {right[b].name}" for a, b in node.on]
+    if node.condition is not None:
+        pairs.append(text(node.condition, node))
+    return f"Join on {' AND '.join(pairs)}" if pairs else "Join (cross)"
+
+
+def text(expression: Expression, node: Node) -> str:
+    columns = node.columns
+    return to_postgres(expression, lambda i: columns[i].name)
+
+
+def named(columns: tuple[Column, ...], indexes: tuple[int, ...]) -> str:
+    return ", ".join(columns[i].name for i in indexes)
+
+
+def whole_reads(trees: list[Node]) -> Iterator[str]:
+    """Tables that a differential refresh reads whole, and why."""
+    seen = set()
+    for tree in trees:
+        for node in all_nodes(tree):
+            if isinstance(node, Stored) and node.scan.source not in seen:
+                seen.add(node.scan.source)
+                yield f"{node.scan.source}: no equality on a column leads to it"
+
+
+def all_nodes(node: Node) -> Iterator[Node]:
+    yield node
+    if isinstance(node, Lookup | KeyFilter):
+        yield from all_nodes(node.keys)
+    for child in node.inputs:
+        yield from all_nodes(child)
+
+
+def missing_indexes(trees: list[Node], connection: Connection) -> Iterator[str]:
+    """Lookups whose first column no index starts with, with the index that would help."""
+    seen = set()
+    for tree in trees:
+        for node in all_nodes(tree):
+            if not isinstance(node, Lookup):
+                continue
+            fields = [node.stored.scan.fields[i] for i in node.indexes]
+            source = node.stored.scan.source
+            mark = (source, tuple(f.name for f in fields))
+            if mark in seen or any(indexed(connection, source.relid, f.name) for f in fields):
+                continue
+            seen.add(mark)
+            items = ", ".join(
+                f"({f.sql})" if f.sql else identifier(f.name).as_string(connection)
+                for f in fields
+            )
+            table = identifier(source.schema, source.name).as_string(connection)
+            yield f"CREATE INDEX ON {table} ({items})"
+
+
+def indexed(connection: Connection, relid: int, column: str) -> bool:
+    row = connection.execute(
+        "SELECT EXISTS (SELECT FROM pg_index i JOIN pg_attribute a"
+        " ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]"
+        " WHERE i.indrelid = %s AND a.attname = %s AND i.indisvalid)",
+        (relid, column),
+    ).fetchone()
+    return bool(row and row[0])

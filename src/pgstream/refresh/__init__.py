@@ -1,0 +1,1 @@
+"""One refresh: lock, snapshot, changes, decide, compute, apply, clean."""

@@ -1,0 +1,60 @@
+"""Step 3: what has changed in a stream table's sources since its frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pgstream.catalog.records import StreamTable
+from pgstream.database.connection import Connection
+from pgstream.database.quoting import compose, identifier
+
+
+@dataclass(frozen=True)
+class SourceChanges:
+    """Per source relid: how many changes are committed, how many pending; who was truncated."""
+
+    committed: Mapping[int, int] = field(default_factory=dict)
+    pending: Mapping[int, int] = field(default_factory=dict)
+    truncated: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> int:
+        return sum(self.committed.values()) + sum(self.pending.values())
+
+    @property
+    def nothing(self) -> bool:
+        return not (self.total or self.truncated or self.unknown)
+
+
+def find_changes(
+    reader: Connection, table: StreamTable, pending: Mapping[int, int]
+) -> SourceChanges:
+    committed: dict[int, int] = {}
+    truncated: list[str] = []
+    unknown: list[str] = []
+    for source in table.dependencies:
+        frontier = table.frontier_of(source.relid)
+        name = f"{source.schema}.{source.name}"
+        if frontier is None:
+            unknown.append(name)
+            continue
+        row = reader.execute(
+            compose(
+                "SELECT count(*) FILTER (WHERE __pgs_weight <> 0),"
+                " coalesce(bool_or(__pgs_action = 'T'), false) FROM {buffer}"
+                " WHERE __pgs_xid >= pg_snapshot_xmin(%(f)s::pg_snapshot)"
+                " AND NOT pg_visible_in_snapshot(__pgs_xid, %(f)s::pg_snapshot)",
+                buffer=identifier("pgstream_changes", f"changes_{source.relid}"),
+            ),
+            {"f": frontier},
+        ).fetchone()
+        assert row is not None
+        if row[0]:
+            committed[source.relid] = row[0]
+        if row[1]:
+            truncated.append(name)
+    relids = {source.relid for source in table.dependencies}
+    here = {relid: n for relid, n in pending.items() if relid in relids and n}
+    return SourceChanges(committed, here, tuple(truncated), tuple(unknown))

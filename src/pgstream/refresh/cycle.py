@@ -1,0 +1,268 @@
+"""One cycle: the seven steps, for a stream table and all that it reads, in one transaction.
+
+Three connections: `apply` is the committing transaction, `reader` holds the exported
+snapshot, `notes` commits at once what must outlive a failure (the history of attempts).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pgstream.algebra.differentiate import Changed, sources
+from pgstream.algebra.operators.scan import Change, Part, Scan
+from pgstream.catalog import store
+from pgstream.catalog.records import Action, Initiator, RefreshResult, StreamTable
+from pgstream.database.connection import Connection
+from pgstream.engine.execution import Execution
+from pgstream.engine.leaves import Large, Leaves, estimated_rows
+from pgstream.engine.session import Sessions
+from pgstream.errors import PgStreamError, RefreshConflict
+from pgstream.refresh.changes import SourceChanges, find_changes
+from pgstream.refresh.clean import clean
+from pgstream.refresh.compute import Computation
+from pgstream.refresh.crash import crash_point
+from pgstream.refresh.decide import Decision, decide
+from pgstream.refresh.prepare import Preparations, Prepared
+from pgstream.refresh.snapshot import Snapshot, take_snapshot
+from pgstream.settings import Settings
+from pgstream.storage.apply import Applied, Target
+from pgstream.storage.names import temporary
+from pgstream.storage.staged import drop_staging
+
+
+@dataclass
+class Links:
+    """The connections of one refresher; not shared between threads."""
+
+    apply: Connection
+    reader: Connection
+    notes: Connection
+    dsn: str
+
+    def reset(self) -> None:
+        for connection in (self.apply, self.reader):
+            if not connection.closed:
+                connection.rollback()
+
+    def close(self) -> None:
+        for connection in (self.apply, self.reader, self.notes):
+            connection.close()
+
+
+@dataclass
+class Pending:
+    """The changes that this cycle has computed and not committed yet."""
+
+    connection: Connection
+    rows: dict[int, int] = field(default_factory=dict)
+    ids: dict[int, int] = field(default_factory=dict)
+
+    def pending_relation(self, relid: int) -> Any:
+        return temporary("delta", self.ids[relid])
+
+
+@dataclass
+class Cycle:
+    links: Links
+    sessions: Sessions
+    settings: Settings
+    preparations: Preparations
+    initiator: Initiator
+    full_asked: bool = False
+
+    def run(self, ids: Sequence[int]) -> list[RefreshResult]:
+        """Refreshes the tables, upstream first; the results in the same order."""
+        links = self.links
+        started = time.perf_counter()
+        if not self.lock(ids):
+            links.reset()
+            return self.skip(ids)
+        attempts: dict[int, int] = {}
+        current = ids[-1]
+        try:
+            store.fail_interrupted(links.notes, ids)
+            attempts = store.start_history(links.notes, ids, self.initiator)
+            crash_point("lock")
+            own_xid = self.own_xid()
+            snapshot = take_snapshot(links.reader)
+            crash_point("snapshot")
+            pending = Pending(links.apply)
+            results = []
+            tables = {t.id: t for t in store.stream_tables(links.apply, ids)}
+            for current in ids:
+                result = self.refresh(tables[current], snapshot, own_xid, pending)
+                store.complete_history(
+                    links.apply, attempts[current], result, snapshot.taken_at
+                )
+                results.append(result)
+            self.announce(results)
+            crash_point("apply")
+            links.apply.commit()
+            links.reader.rollback()
+        except BaseException as error:
+            self.failed(current, attempts, error)
+            raise
+        crash_point("clean")
+        clean(links.notes, tables.values())
+        total = (time.perf_counter() - started) * 1000
+        return [replace(result, total_ms=total) for result in results]
+
+    # --- the steps --------------------------------------------------------------------------
+
+    def lock(self, ids: Sequence[int]) -> bool:
+        row = self.links.apply.execute(
+            "SELECT bool_and(pg_try_advisory_xact_lock(pgstream._refresh_lock(), id::int))"
+            " FROM (SELECT unnest(%s::bigint[]) AS id ORDER BY 1) tables",
+            (list(ids),),
+        ).fetchone()
+        return bool(row and row[0])
+
+    def own_xid(self) -> int:
+        row = self.links.apply.execute("SELECT pg_current_xact_id()::text").fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def refresh(
+        self, table: StreamTable, snapshot: Snapshot, own_xid: int, pending: Pending
+    ) -> RefreshResult:
+        """Steps 3 to 6 for one table."""
+        changes = find_changes(self.links.reader, table, pending.rows)
+        crash_point("changes")
+        decision = decide(table, changes, self.settings, self.size_of(table), self.full_asked)
+        crash_point("decide")
+        result = RefreshResult(table.full_name, decision.action, decision.reason)
+        if decision.action is not Action.NO_DATA:
+            result = self.compute_and_apply(table, changes, decision, snapshot, pending)
+        relids = [source.relid for source in table.dependencies]
+        frontier = snapshot.frontier(own_xid, relids)
+        if not store.advance(self.links.apply, table, frontier, snapshot.taken_at):
+            raise RefreshConflict(
+                f"{table.full_name} was altered while it was being refreshed.",
+                hint="Refresh it again.",
+            )
+        return result
+
+    def compute_and_apply(
+        self,
+        table: StreamTable,
+        changes: SourceChanges,
+        decision: Decision,
+        snapshot: Snapshot,
+        pending: Pending,
+    ) -> RefreshResult:
+        prepared = self.preparations.of(self.links.apply, table)
+        leaves = self.leaves(table, changes, pending)
+        execution = Execution(self.sessions, leaves, self.links.dsn, snapshot.exported)
+        computation = Computation(prepared, execution, self.links.apply, self.links.notes)
+        started = time.perf_counter()
+        changed = self.changed(prepared, changes, execution, decision)
+        action, reason, done = decision.action, decision.reason, True
+        if action is Action.DIFFERENTIAL:
+            done = computation.differential(changed)
+            if not done:
+                action, reason = Action.NO_DATA, f"{changes.total} changes cancel out"
+        else:
+            computation.full(changed)
+        crash_point("compute")
+        computed = time.perf_counter()
+        applied = computation.target.apply() if done else Applied(0, 0)
+        pending.ids[table.relid] = table.id
+        pending.rows[table.relid] = applied.rows_inserted + applied.rows_deleted
+        counts = leaves.counts
+        return RefreshResult(
+            table.full_name,
+            action,
+            reason,
+            changes_read=changes.total if decision.action is Action.DIFFERENTIAL else 0,
+            rows_read=counts.rows_read,
+            rows_inserted=applied.rows_inserted,
+            rows_deleted=applied.rows_deleted,
+            spark_actions=counts.spark_actions,
+            compute_ms=(computed - started) * 1000,
+            apply_ms=(time.perf_counter() - computed) * 1000,
+        )
+
+    # --- pieces -----------------------------------------------------------------------------
+
+    def leaves(self, table: StreamTable, changes: SourceChanges, pending: Pending) -> Leaves:
+        frontiers = {
+            d.relid: frontier
+            for d in table.dependencies
+            if (frontier := table.frontier_of(d.relid)) is not None
+        }
+        return Leaves(
+            self.links.reader,
+            frontiers,
+            changes.committed,
+            pending,
+            self.settings.small_path_rows,
+            self.sessions.parallelism,
+        )
+
+    def changed(
+        self, prepared: Prepared, changes: SourceChanges, execution: Execution, decision: Decision
+    ) -> Changed:
+        """Which parts of which sources changed, after cancelling changes are gone."""
+        found: dict[int, frozenset[Part]] = {}
+        differential = decision.action is Action.DIFFERENTIAL
+        for relid in sources(prepared.plan.tree):
+            parts = set()
+            if relid in changes.pending and self.remains(prepared, relid, Part.PENDING, execution):
+                parts.add(Part.PENDING)
+            if (
+                differential
+                and relid in changes.committed
+                and self.remains(prepared, relid, Part.COMMITTED, execution)
+            ):
+                parts.add(Part.COMMITTED)
+            if parts:
+                found[relid] = frozenset(parts)
+        return found
+
+    def remains(self, prepared: Prepared, relid: int, part: Part, execution: Execution) -> bool:
+        scans = [
+            node
+            for node in prepared.plan.tree.walk()
+            if isinstance(node, Scan) and node.source.relid == relid
+        ]
+        bound = [execution.leaves.bind(Change(s, part), execution.key_values) for s in scans]
+        return any(b is not None and (isinstance(b, Large) or b.table.num_rows) for b in bound)
+
+    def size_of(self, table: StreamTable) -> Any:
+        names = {d.relid: (d.schema, d.name) for d in table.dependencies}
+        return lambda relid: estimated_rows(self.links.reader, *names[relid])
+
+    def announce(self, results: list[RefreshResult]) -> None:
+        for result in results:
+            if result.rows_inserted or result.rows_deleted:
+                self.links.apply.execute(
+                    "SELECT pg_notify('pgstream_refresh', %s)", (result.name,)
+                )
+
+    def skip(self, ids: Sequence[int]) -> list[RefreshResult]:
+        reason = "another refresh of it, or of a table it reads, is running"
+        tables = store.stream_tables(self.links.notes, ids)
+        names = {table.id: table.full_name for table in tables}
+        store.skip_history(self.links.notes, ids[-1], self.initiator, reason)
+        return [RefreshResult(names[id_], Action.SKIP, reason) for id_ in ids if id_ in names]
+
+    def failed(self, id_: int, attempts: dict[int, int], error: BaseException) -> None:
+        """Undoes everything and writes down what went wrong."""
+        links = self.links
+        links.reset()
+        if links.notes.closed:
+            return
+        message = str(error) or type(error).__name__
+        permanent = isinstance(error, PgStreamError) and not error.transient
+        store.fail_history(links.notes, attempts.values(), message)
+        store.record_failure(
+            links.notes, id_, message, self.settings.max_consecutive_errors, permanent
+        )
+        for table_id in attempts:
+            drop_staging(links.notes, table_id)
+
+
+__all__ = ["Cycle", "Links", "Target"]

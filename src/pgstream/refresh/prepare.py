@@ -1,0 +1,90 @@
+"""From a stream table's query to its plan, once per definition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgstream.algebra.differentiate import sources
+from pgstream.algebra.lower import lower
+from pgstream.algebra.operators.scan import Field, Scan, Source
+from pgstream.algebra.plan import Plan, plan
+from pgstream.catalog.records import StreamTable
+from pgstream.database.connection import Connection
+from pgstream.engine.describe import PostgresCatalog
+from pgstream.errors import PermissionDenied, QueryError
+from pgstream.sql.parse import parse
+from pgstream.sql.passes import run_passes
+from pgstream.sql.places import place_of_word
+from pgstream.storage.names import STATE_SCHEMA
+
+
+@dataclass(frozen=True)
+class Prepared:
+    table: StreamTable
+    plan: Plan
+
+    @property
+    def stored(self) -> Scan:
+        """What is stored, as a table to read: the stream table, or its accumulators."""
+        table = self.table
+        source = Source(table.relid, table.schema, table.name, True)
+        if self.plan.accumulated is not None:
+            source = Source(0, STATE_SCHEMA, f"state_{table.id}", False)
+        return Scan(source, tuple(Field(c.name, c.type) for c in self.plan.stored_columns))
+
+
+def check_text(text: str) -> None:
+    """Refuses what the user's text shows to be unsupported, with its place."""
+    run_passes(parse(text), text)
+
+
+def prepare(connection: Connection, table: StreamTable) -> Prepared:
+    """The plan of a registered stream table; an error names its place in the user's text."""
+    try:
+        check_text(table.original_query)
+        used = {d.relid: d.columns for d in table.dependencies}
+        streams = frozenset(d.relid for d in table.dependencies if d.is_stream)
+        catalog = PostgresCatalog(connection, used, streams)
+        tree = lower(parse(table.defining_query), catalog, table.columns)
+        made = plan(tree)
+    except QueryError as error:
+        if error.line is None and error.construct:
+            place = place_of_word(table.original_query, error.construct)
+            if place is not None:
+                error.line, error.column = place
+        raise
+    _only_registered(table, made)
+    return Prepared(table, made)
+
+
+def _only_registered(table: StreamTable, made: Plan) -> None:
+    """The tree reads only tables on which the creator's rights were checked."""
+    known = {d.relid for d in table.dependencies}
+    for relid, scan in sources(made.tree).items():
+        if relid not in known:
+            raise PermissionDenied(f"{table.full_name} reads {scan.source} without a right to.")
+
+
+class Preparations:
+    """Plans, kept until the definition or a source's columns change."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[object, Prepared]] = {}
+
+    def of(self, connection: Connection, table: StreamTable) -> Prepared:
+        mark = self._mark(connection, table)
+        found = self._known.get(table.id)
+        if found is None or found[0] != mark:
+            found = (mark, prepare(connection, table))
+            self._known[table.id] = found
+        return Prepared(table, found[1].plan)
+
+    def _mark(self, connection: Connection, table: StreamTable) -> object:
+        relids = [d.relid for d in table.dependencies]
+        rows = connection.execute(
+            "SELECT attrelid::bigint, attname, atttypid::bigint, atttypmod FROM pg_attribute"
+            " WHERE attrelid = ANY(%s::oid[]) AND attnum > 0 AND NOT attisdropped"
+            " ORDER BY attrelid, attnum",
+            (relids,),
+        ).fetchall()
+        return table.relid, table.defining_query, tuple(rows)

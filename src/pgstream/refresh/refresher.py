@@ -1,0 +1,72 @@
+"""Refresher: what the faces and the scheduler call to refresh a stream table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pgstream.catalog import store
+from pgstream.catalog.records import Initiator, RefreshResult, Status, StreamTable
+from pgstream.database.connection import connect
+from pgstream.engine.session import Sessions
+from pgstream.errors import NotPopulated, Suspended
+from pgstream.refresh.cycle import Cycle, Links
+from pgstream.refresh.graph import upstream
+from pgstream.refresh.prepare import Preparations
+from pgstream.settings import Settings
+
+
+class Refresher:
+    """Refreshes stream tables of one database, one at a time. Each thread has its own."""
+
+    def __init__(self, dsn: str, sessions: Sessions, settings: Settings) -> None:
+        self.dsn, self.sessions, self.settings = dsn, sessions, settings
+        self.preparations = Preparations()
+        self._links: Links | None = None
+
+    def refresh(
+        self, table: StreamTable, initiator: Initiator, *, full: bool = False
+    ) -> RefreshResult:
+        """Refreshes the table and, first, the stream tables that it reads."""
+        links = self.links()
+        if table.status is Status.SUSPENDED:
+            raise Suspended(
+                f"{table.full_name} is suspended.",
+                hint=f"Resume it with alter_stream_table('{table.full_name}', status => 'ACTIVE').",
+            )
+        group = self.group(table, initiator)
+        cycle = Cycle(links, self.sessions, self.settings, self.preparations, initiator, full)
+        results = cycle.run([each.id for each in group])
+        return replace(results[-1], upstream=tuple(results[:-1]))
+
+    def group(self, table: StreamTable, initiator: Initiator) -> list[StreamTable]:
+        """What is refreshed together. A suspended table is read as it is, if it is populated."""
+        everything = upstream(table, store.stream_tables(self.links().notes))
+        resting = {Status.SUSPENDED}
+        if initiator is Initiator.SCHEDULER:
+            resting.add(Status.ERROR)
+        for each in everything[:-1]:
+            if each.status in resting and not each.is_populated:
+                raise NotPopulated(
+                    f"{table.full_name} reads {each.full_name}, which is {each.status} and empty.",
+                    hint=f"Resume {each.full_name} first.",
+                )
+        return [each for each in everything[:-1] if each.status not in resting] + everything[-1:]
+
+    def links(self) -> Links:
+        broken = self._links is not None and any(
+            c.closed or c.broken for c in (self._links.apply, self._links.reader, self._links.notes)
+        )
+        if self._links is None or broken:
+            self.close()
+            self._links = Links(
+                connect(self.dsn, autocommit=False, application_name="pgstream apply"),
+                connect(self.dsn, autocommit=True, application_name="pgstream reader"),
+                connect(self.dsn, autocommit=True, application_name="pgstream notes"),
+                self.dsn,
+            )
+        return self._links
+
+    def close(self) -> None:
+        if self._links is not None:
+            self._links.close()
+            self._links = None

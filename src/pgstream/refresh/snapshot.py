@@ -1,0 +1,64 @@
+"""The exported snapshot under which one cycle reads everything, and the frontier it gives.
+
+The committing transaction gets its xid *before* the snapshot is taken, so for the snapshot
+it is running. The frontier is that snapshot with this one transaction counted as seen: what
+the cycle writes has been seen by those who read it in the cycle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pgstream.database.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    exported: str
+    visible: str
+    lsn: str
+    taken_at: datetime
+
+    def frontier(self, own_xid: int, relids: list[int]) -> dict[str, Any]:
+        entry = {
+            "snapshot": without(self.visible, own_xid),
+            "lsn": self.lsn,
+            "at": self.taken_at.isoformat(),
+        }
+        return {"sources": {str(relid): entry for relid in relids}}
+
+
+def take_snapshot(reader: Connection) -> Snapshot:
+    """Begins the reading transaction and exports its snapshot."""
+    reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    row = reader.execute(
+        "SELECT pg_export_snapshot(), pg_current_snapshot()::text,"
+        " pg_current_wal_lsn()::text, clock_timestamp()"
+    ).fetchone()
+    assert row is not None
+    return Snapshot(*row)
+
+
+def without(snapshot: str, xid: int) -> str:
+    """The snapshot `xmin:xmax:running` with one running transaction counted as seen.
+
+    A snapshot ends after the newest *completed* transaction, so a running one may lie beyond
+    its end; those between are running too.
+
+    >>> without("10:20:10,15", 10)
+    '15:20:15'
+    >>> without("10:20:10", 10)
+    '20:20:'
+    >>> without("10:20:10", 22)
+    '10:23:10,20,21'
+    """
+    _, end, listed = snapshot.split(":")
+    xmax = int(end)
+    running = {int(x) for x in listed.split(",") if x}
+    running |= set(range(xmax, xid + 1))
+    running.discard(xid)
+    xmax = max(xmax, xid + 1)
+    rest = sorted(running)
+    return f"{rest[0] if rest else xmax}:{xmax}:{','.join(map(str, rest))}"

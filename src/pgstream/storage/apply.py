@@ -1,0 +1,147 @@
+"""Applies a delta to a stream table, inside the committing transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import sql
+
+from pgstream.algebra.expressions import to_postgres
+from pgstream.algebra.operators.accumulate import finish_sql
+from pgstream.algebra.operators.node import Column
+from pgstream.algebra.plan import Accumulated
+from pgstream.errors import IntegrityError
+from pgstream.storage.names import (
+    CHANGES_SCHEMA,
+    COMMA,
+    has_equality,
+    identifiers,
+    match,
+    temporary,
+    type_sql,
+)
+from pgstream.storage.staged import create_temporary
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    rows_inserted: int
+    rows_deleted: int
+
+
+class Target:
+    """A stream table in the committing transaction; `delta` holds its change."""
+
+    def __init__(
+        self,
+        connection: psycopg.Connection,
+        id_: int,
+        schema: str,
+        name: str,
+        relid: int,
+        columns: Sequence[Column],
+    ) -> None:
+        self.connection, self.id, self.relid = connection, id_, relid
+        self.table = sql.Identifier(schema, name)
+        self.full_name = f"{schema}.{name}"
+        self.columns = tuple(columns)
+        self.names = [column.name for column in columns]
+        self.delta = temporary("delta", id_)
+
+    def finish(self, plan: Accumulated, core: sql.Identifier) -> None:
+        """From accumulators to the rows that users see: HAVING and the SELECT list.
+
+        Row-local, so it is linear: PostgreSQL computes it over old and new rows alike, and
+        what comes out the same on both sides cancels.
+        """
+        aggregate = plan.aggregate
+        keys = [f'"k{i}"' for i in range(len(aggregate.keys))]
+        values = keys + [f"({finish_sql(call, aggregate)})" for call in aggregate.calls]
+        shown = [to_postgres(e, lambda i: values[i]) for e in plan.output]
+        items = [
+            sql.SQL("({})::{} AS {}").format(
+                sql.SQL(text),  # type: ignore[arg-type]
+                type_sql(column.type), sql.Identifier(column.name),
+            )
+            for text, column in zip(shown, self.columns, strict=True)
+        ]  # fmt: skip
+        having = "true" if plan.having is None else to_postgres(plan.having, lambda i: values[i])
+        rows = sql.SQL("SELECT {}, __pgs_row_id, __pgs_weight FROM {} WHERE {}").format(
+            COMMA.join(items), core, sql.SQL(having)  # type: ignore[arg-type]
+        )
+        create_temporary(self.connection, self.delta, self.columns)
+        groups = [self._grouped(column) for column in self.columns]
+        back = [
+            sql.SQL("{}::{}").format(group, type_sql(column.type))
+            for group, column in zip(groups, self.columns, strict=True)
+        ]
+        self.connection.execute(
+            sql.SQL(
+                "INSERT INTO {} SELECT {}, __pgs_row_id, sum(__pgs_weight) FROM ({}) rows"
+                " GROUP BY {}, __pgs_row_id HAVING sum(__pgs_weight) <> 0"
+            ).format(self.delta, COMMA.join(back), rows, COMMA.join(groups))
+        )
+
+    def _grouped(self, column: Column) -> sql.Composable:
+        name = sql.Identifier(column.name)
+        return name if has_equality(column.type) else sql.SQL("{}::text").format(name)
+
+    def apply(self) -> Applied:
+        """Takes rows out and puts rows in; duplicates are counted, never merged."""
+        self.connection.execute("SET LOCAL pg_stream.applying = 'on'")
+        deleted = self._delete()
+        inserted = self.connection.execute(
+            sql.SQL(
+                "INSERT INTO {} ({n}, __pgs_row_id) SELECT {n}, __pgs_row_id FROM {}"
+                " CROSS JOIN LATERAL generate_series(1, __pgs_weight) WHERE __pgs_weight > 0"
+            ).format(self.table, self.delta, n=identifiers(self.names))
+        ).rowcount
+        self.connection.execute("SET LOCAL pg_stream.applying = 'off'")
+        self._append_to_buffer()
+        return Applied(inserted, deleted)
+
+    def _delete(self) -> int:
+        row = self.connection.execute(
+            sql.SQL(
+                "SELECT coalesce(-sum(__pgs_weight), 0)::bigint FROM {} WHERE __pgs_weight < 0"
+            ).format(self.delta)
+        ).fetchone()
+        wanted = row[0] if row else 0
+        if not wanted:
+            return 0
+        deleted = self.connection.execute(
+            sql.SQL(
+                "DELETE FROM {t} WHERE ctid = ANY(ARRAY("
+                " SELECT place FROM ("
+                "  SELECT s.ctid AS place, d.copies,"
+                "   row_number() OVER (PARTITION BY d.number) AS copy"
+                "  FROM (SELECT *, -__pgs_weight AS copies, row_number() OVER () AS number"
+                "        FROM {} WHERE __pgs_weight < 0) d"
+                "  JOIN {t} s ON {}) found WHERE copy <= copies))"
+            ).format(self.delta, match(self.columns, "s", "d"), t=self.table)
+        ).rowcount
+        if deleted != wanted:
+            raise IntegrityError(
+                f"{self.full_name} does not hold {wanted - deleted} of the {wanted} rows that "
+                "its change removes.",
+                hint="Refresh it in FULL mode; was the table changed by hand?",
+            )
+        return deleted
+
+    def _append_to_buffer(self) -> None:
+        """What this table's own readers will read as its change."""
+        buffer = sql.Identifier(CHANGES_SCHEMA, f"changes_{self.relid}")
+        row = self.connection.execute(
+            "SELECT to_regclass(%s) IS NOT NULL", (buffer.as_string(self.connection),)
+        ).fetchone()
+        if not row or not row[0]:
+            return
+        self.connection.execute(
+            sql.SQL(
+                "INSERT INTO {} (__pgs_action, __pgs_weight, {n}) SELECT"
+                " CASE WHEN __pgs_weight > 0 THEN 'I' ELSE 'D' END, sign(__pgs_weight)::smallint,"
+                " {n} FROM {} CROSS JOIN LATERAL generate_series(1, abs(__pgs_weight))"
+            ).format(buffer, self.delta, n=identifiers(self.names))
+        )
