@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -13,18 +14,19 @@ from typing import Any
 from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, Mode, RefreshResult, StreamTable
 from pgstream.database import migrate
-from pgstream.database.connection import Connection, connect as open_connection
-from pgstream.database.connection import DatabaseError, server_settings
+from pgstream.database.connection import Connection, DatabaseError, server_settings
+from pgstream.database.connection import connect as open_connection
 from pgstream.database.embedded import EmbeddedServer
 from pgstream.database.sqlstates import translate
 from pgstream.engine.session import Sessions
-from pgstream.errors import PgStreamError, RefreshConflict
+from pgstream.errors import PgStreamError, RefreshConflict, VolatileFunction
 from pgstream.monitor.explain import explain
 from pgstream.monitor.verify import Verification, compare
 from pgstream.refresh.changes import find_changes
 from pgstream.refresh.prepare import check_text, prepare
 from pgstream.refresh.refresher import Refresher
 from pgstream.settings import DECLARED, Settings
+from pgstream.sql.places import place_of_word
 
 
 class PgStreamWarning(UserWarning):
@@ -249,7 +251,18 @@ def _translated(query: str | None = None) -> Iterator[None]:
     try:
         yield
     except DatabaseError as error:
-        raise translate(error, query) from error
+        translated = translate(error, query)
+        if isinstance(translated, VolatileFunction) and query:
+            _locate_function(translated, query)
+        raise translated from error
+
+
+def _locate_function(error: VolatileFunction, query: str) -> None:
+    """PostgreSQL tells the function's name; its place is where the text first has it."""
+    name = re.search(r"function (\S+)\(\)", error.message)
+    place = place_of_word(query, name[1]) if name else None
+    if place is not None:
+        error.line, error.column = place
 
 
 def _warn(notice: Any) -> None:

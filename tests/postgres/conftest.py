@@ -87,9 +87,7 @@ def create_database(superuser_dsn: str) -> Iterator[Callable[[str], str]]:
 def installed_template(create_database: Callable[[str], str]) -> str:
     database = Database(create_database("template0"))
     with database.connections:
-        database.connect().execute(
-            f"GRANT USAGE, CREATE ON SCHEMA public TO {OWNER}, {ALICE}"
-        )
+        database.connect().execute(f"GRANT USAGE, CREATE ON SCHEMA public TO {OWNER}, {ALICE}")
         conn = database.connect(OWNER)
         migrate.install(conn)
         return conn.info.dbname
@@ -108,9 +106,7 @@ def bare_database(create_database: Callable[[str], str]) -> Iterator[Database]:
     """Without pgstream."""
     database = Database(create_database("template0"))
     with database.connections:
-        database.connect().execute(
-            f"GRANT USAGE, CREATE ON SCHEMA public TO {OWNER}, {ALICE}"
-        )
+        database.connect().execute(f"GRANT USAGE, CREATE ON SCHEMA public TO {OWNER}, {ALICE}")
         yield database
 
 

@@ -25,18 +25,18 @@ from pgstream.algebra.expressions import (
 from pgstream.algebra.operators.node import Column
 from pgstream.algebra.types import BOOLEAN
 
-Resolve = Callable[[exp.Expression], Expression | None]
+Resolve = Callable[[exp.Expr], Expression | None]
 
-BINARY: dict[type[exp.Expression], str] = {
+BINARY: dict[type[exp.Expr], str] = {
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%",
     exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
     exp.And: "and", exp.Or: "or", exp.DPipe: "||",
     exp.NullSafeNEQ: "is distinct from", exp.NullSafeEQ: "is not distinct from",
 }  # fmt: skip
-UNARY: dict[type[exp.Expression], str] = {
+UNARY: dict[type[exp.Expr], str] = {
     exp.Not: "not", exp.Neg: "negate", exp.Abs: "abs", exp.Length: "length",
 }  # fmt: skip
-VARIADIC: dict[type[exp.Expression], str] = {
+VARIADIC: dict[type[exp.Expr], str] = {
     exp.Coalesce: "coalesce", exp.Greatest: "greatest", exp.Least: "least",
 }  # fmt: skip
 
@@ -53,7 +53,7 @@ class Converter:
         self.columns = columns
         self.resolve = resolve
 
-    def convert(self, node: exp.Expression) -> Expression:
+    def convert(self, node: exp.Expr) -> Expression:
         found = self.resolve(node)
         if found is not None:
             return found
@@ -68,17 +68,17 @@ class Converter:
         used = {i: self.columns[i].type for i in refs(expression)}
         text = to_postgres(expression, lambda i: f"s.c{i}")
         type_ = self.catalog.type_of(text, used)
-        collations = {
-            part.type.collation for part in walk(expression) if isinstance(part, Ref)
-        } - {""}
+        collations = {part.type.collation for part in walk(expression) if isinstance(part, Ref)} - {
+            ""
+        }
         if type_.is_text and collations:
             type_ = replace(type_, collation=min(collations))
         return replace(expression, type=type_)
 
-    def call(self, function: str, *nodes: exp.Expression) -> Expression:
+    def call(self, function: str, *nodes: exp.Expr) -> Expression:
         return self.typed(Call(function, tuple(map(self.convert, nodes)), BOOLEAN))
 
-    def known(self, node: exp.Expression) -> Expression | None:
+    def known(self, node: exp.Expr) -> Expression | None:
         kind = type(node)
         if kind in BINARY:
             return self.binary(node)
@@ -101,7 +101,7 @@ class Converter:
                 )
         return None
 
-    def binary(self, node: exp.Expression) -> Expression | None:
+    def binary(self, node: exp.Expr) -> Expression | None:
         right = node.args["expression"]
         if isinstance(node, exp.EQ) and isinstance(right, exp.Any):
             return self.membership(node.this, right.this)
@@ -113,19 +113,19 @@ class Converter:
             return None
         return self.call(BINARY[type(node)], node.this, right)
 
-    def membership(self, value: exp.Expression, values: exp.Expression) -> Expression | None:
+    def membership(self, value: exp.Expr, values: exp.Expr) -> Expression | None:
         while isinstance(values, exp.Paren):
             values = values.this
         if not isinstance(values, exp.Array):
             return None
         return self.call("in", value, *values.expressions)
 
-    def unary(self, node: exp.Expression) -> Expression:
+    def unary(self, node: exp.Expr) -> Expression:
         if isinstance(node, exp.Not) and isinstance(node.this, exp.Is):
             return self.test(node.this, negated=True)
         return self.call(UNARY[type(node)], node.this)
 
-    def test(self, node: exp.Expression, negated: bool = False) -> Expression:
+    def test(self, node: exp.Expr, negated: bool = False) -> Expression:
         target = node.args["expression"]
         if isinstance(target, exp.Not):  # IS NOT x
             negated, target = not negated, target.this
@@ -138,12 +138,12 @@ class Converter:
         name = f"is not {word}" if negated else f"is {word}"
         return Call(name, (self.convert(node.this),), BOOLEAN)
 
-    def cast(self, node: exp.Expression) -> Expression:
+    def cast(self, node: exp.Expr) -> Expression:
         inner = self.convert(node.this)
         shape = self.native(node)
         return Call("cast", (inner,), shape.type)
 
-    def case(self, node: exp.Expression) -> Expression:
+    def case(self, node: exp.Expr) -> Expression:
         parts: list[Expression] = []
         subject = node.args.get("this")
         for branch in node.args["ifs"]:
@@ -155,15 +155,15 @@ class Converter:
         last = self.convert(default) if default else Literal(None, self.typed(shape).type)
         return self.typed(Call("case", (*parts, last), BOOLEAN))
 
-    def constant(self, node: exp.Expression) -> Literal:
+    def constant(self, node: exp.Expr) -> Literal:
         text, type_ = self.catalog.constant(node.sql(dialect="postgres"))
         return Literal(text, type_)
 
-    def native(self, node: exp.Expression) -> Expression:
+    def native(self, node: exp.Expr) -> Expression:
         """PostgreSQL's text of the node, with a slot for every column of the input in it."""
         slots: list[Expression] = []
 
-        def slot(part: exp.Expression) -> exp.Expression:
+        def slot(part: exp.Expr) -> exp.Expr:
             found = self.resolve(part)
             if found is None:
                 return part
@@ -185,11 +185,11 @@ class Converter:
         return self.typed(Native((*pieces, rest), tuple(ordered), BOOLEAN, label))
 
 
-def _all_argument(node: exp.Expression) -> exp.Expression | None:
+def _all_argument(node: exp.Expr) -> exp.Expr | None:
     return node.expressions[0] if node.name.lower() == "all" and node.expressions else None
 
 
-def _is_constant(node: exp.Expression) -> bool:
+def _is_constant(node: exp.Expr) -> bool:
     """A literal, NULL or boolean, also under a sign, parentheses and casts."""
     while isinstance(node, exp.Paren | exp.Cast | exp.Neg):
         node = node.this

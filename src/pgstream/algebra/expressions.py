@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pgstream.algebra.types import BOOLEAN, Type
 
 INFIX = frozenset(
-    "+ - * / % = <> < <= > >= || and or".split()
-    + ["is distinct from", "is not distinct from"]
+    (*"+ - * / % = <> < <= > >= || and or".split(), "is distinct from", "is not distinct from")
 )
 POSTFIX = frozenset(
     f"is {word}"

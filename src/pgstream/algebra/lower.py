@@ -73,17 +73,15 @@ def lower(query: Query, catalog: Catalog, names: Sequence[str] | None = None) ->
     if isinstance(tree, Project):
         return Project(tree.input, tree.expressions, tuple(names))
     columns = tree.columns
-    return Project(
-        tree, tuple(Ref(i, c.type) for i, c in enumerate(columns)), tuple(names)
-    )
+    return Project(tree, tuple(Ref(i, c.type) for i, c in enumerate(columns)), tuple(names))
 
 
 class Lowering:
-    def __init__(self, catalog: Catalog, ctes: Mapping[str, tuple[Query, Lowering]]) -> None:
+    def __init__(self, catalog: Catalog, ctes: Mapping[str, tuple[exp.Expr, Lowering]]) -> None:
         self.catalog = catalog
         self.ctes = dict(ctes)
 
-    def query(self, node: exp.Expression) -> Node:
+    def query(self, node: exp.Expr) -> Node:
         inner = self.with_ctes(node)
         while isinstance(node, exp.Subquery | exp.Paren):
             node = node.this
@@ -96,7 +94,7 @@ class Lowering:
             construct=node.key.upper(),
         )
 
-    def with_ctes(self, node: exp.Expression) -> Lowering:
+    def with_ctes(self, node: exp.Expr) -> Lowering:
         clause = node.args.get("with_")
         if clause is None:
             return self
@@ -145,7 +143,7 @@ class Lowering:
                 hoists.add(found.alias, found.text)
 
     def require_spark(
-        self, expression: Expression, node: exp.Expression | None, select: SelectLowering | None
+        self, expression: Expression, node: exp.Expr | None, select: SelectLowering | None
     ) -> Expression:
         """The expression, if Spark may evaluate it; else its hoist, else an error."""
         refusal = spark_refusal(expression)
@@ -169,7 +167,7 @@ class SelectLowering:
         self.parent, self.node, self.hoists = parent, node, hoists
         self.catalog = parent.catalog
         self.tables: list[Table] = []
-        self.on_conditions: list[exp.Expression] = []
+        self.on_conditions: list[exp.Expr] = []
 
     def lower(self) -> Node:
         node = self.node
@@ -196,14 +194,14 @@ class SelectLowering:
             return True
         return any(_aggregates(item) for item in node.expressions)
 
-    def value(self, converter: Converter, item: exp.Expression) -> Expression:
+    def value(self, converter: Converter, item: exp.Expr) -> Expression:
         node = item.this if isinstance(item, exp.Alias) else item
         return self.spark(converter.convert(node), node)
 
-    def spark(self, expression: Expression, node: exp.Expression) -> Expression:
+    def spark(self, expression: Expression, node: exp.Expr) -> Expression:
         return self.parent.require_spark(expression, node, self)
 
-    def condition(self, expression: Expression, node: exp.Expression) -> list[Expression]:
+    def condition(self, expression: Expression, node: exp.Expr) -> list[Expression]:
         """A conjunct; the sides of an equality between tables become columns."""
         if isinstance(expression, Call) and expression.function == "=":
             sides = [_unwrap(node.this), _unwrap(node.args["expression"])]
@@ -213,7 +211,7 @@ class SelectLowering:
                     self.key(side, part)
         return list(conjuncts(self.spark(expression, node)))
 
-    def key(self, expression: Expression, node: exp.Expression) -> Expression:
+    def key(self, expression: Expression, node: exp.Expr) -> Expression:
         """A key is a column where it can be: PostgreSQL computes it, and can look it up."""
         if plain_column(expression) is None and self.table_of(expression) is not None:
             self.hoist(expression, node)
@@ -230,7 +228,7 @@ class SelectLowering:
             tree = self.join(tree, join, 0)
         return tree
 
-    def joined(self, node: exp.Expression, offset: int) -> Node:
+    def joined(self, node: exp.Expr, offset: int) -> Node:
         """One FROM item with the joins that hang on it."""
         joins = node.args.get("joins") or ()
         start = len(self.tables)
@@ -303,7 +301,7 @@ class SelectLowering:
 
     # --- names ------------------------------------------------------------------------------
 
-    def resolve(self, node: exp.Expression) -> Expression | None:
+    def resolve(self, node: exp.Expr) -> Expression | None:
         for table in self.tables:
             if table.scan and node.args and not isinstance(node, exp.Column):
                 text = self.table_text(node, table)
@@ -339,7 +337,7 @@ class SelectLowering:
 
     # --- hoisting ---------------------------------------------------------------------------
 
-    def hoist(self, expression: Expression, node: exp.Expression) -> None:
+    def hoist(self, expression: Expression, node: exp.Expr) -> None:
         """Have PostgreSQL compute the largest part of the expression that it can."""
         node = _unwrap(node)
         table = self.table_of(expression)
@@ -357,16 +355,16 @@ class SelectLowering:
             if spark_refusal(part) is not None:
                 self.hoist(part, child)
         for branch in node.find_all(exp.If):
-            for child in (branch.this, branch.args.get("true")):
-                if child is not None and spark_refusal(converter.convert(child)) is not None:
-                    self.hoist(converter.convert(child), child)
+            for inside in (branch.args["this"], branch.args["true"]):
+                if spark_refusal(converter.convert(inside)) is not None:
+                    self.hoist(converter.convert(inside), inside)
 
-    def table_text(self, node: exp.Expression, table: Table) -> str:
+    def table_text(self, node: exp.Expr, table: Table) -> str:
         """The node over the table's own column names, in PostgreSQL's dialect."""
         assert table.scan is not None
         real = dict(zip(table.names, (f.name for f in table.scan.fields), strict=True))
 
-        def unqualify(part: exp.Expression) -> exp.Expression:
+        def unqualify(part: exp.Expr) -> exp.Expr:
             if isinstance(part, exp.Column):
                 name = real.get(part.name, part.name)
                 return exp.column(exp.to_identifier(name, quoted=True))
@@ -384,8 +382,8 @@ class GroupedSelect:
     def __init__(self, select: SelectLowering, converter: Converter, tree: Node) -> None:
         self.select, self.below, self.tree = select, converter, tree
         group = select.node.args.get("group")
-        self.keys: list[exp.Expression] = list(group.expressions) if group else []
-        self.calls: list[tuple[str, exp.Expression | None, exp.Expression | None]] = []
+        self.keys: list[exp.Expr] = list(group.expressions) if group else []
+        self.calls: list[tuple[str, exp.Expr | None, exp.Expr | None]] = []
         self.types: list[Type] = []
 
     def lower(self) -> Node:
@@ -404,7 +402,7 @@ class GroupedSelect:
         names = tuple(item.alias_or_name for item in node.expressions)
         return Project(tree, expressions, names)
 
-    def collect(self, node: exp.Expression) -> None:
+    def collect(self, node: exp.Expr) -> None:
         """Finds aggregate calls, and columns that hang on a grouped primary key."""
         if any(node == key for key in self.keys):
             return
@@ -437,7 +435,7 @@ class GroupedSelect:
 
     def call(
         self,
-        call: tuple[str, exp.Expression | None, exp.Expression | None],
+        call: tuple[str, exp.Expr | None, exp.Expr | None],
         expressions: list[Expression],
     ) -> AggregateCall:
         function, argument, condition = call
@@ -462,13 +460,13 @@ class GroupedSelect:
         type_ = self.select.catalog.type_of(f"{function}(s.c0)", {0: value.type})
         return AggregateCall(function, place_, type_)
 
-    def filtered(self, value: Expression | None, condition: exp.Expression) -> Expression:
+    def filtered(self, value: Expression | None, condition: exp.Expr) -> Expression:
         """agg(x) FILTER (WHERE p) = agg(CASE WHEN p THEN x END)."""
         test = self.select.spark(self.below.convert(condition), condition)
         value = value or Literal("t", BOOLEAN)
         return Call("case", (test, value, Literal(None, value.type)), value.type)
 
-    def resolve_above(self, node: exp.Expression) -> Expression | None:
+    def resolve_above(self, node: exp.Expr) -> Expression | None:
         for i, key in enumerate(self.keys):
             if node == key:
                 return self.above_ref(i)
@@ -482,35 +480,36 @@ class GroupedSelect:
 
 
 def _aggregate_call(
-    node: exp.Expression,
-) -> tuple[str, exp.Expression | None, exp.Expression | None] | None:
-    condition = None
+    node: exp.Expr,
+) -> tuple[str, exp.Expr | None, exp.Expr | None] | None:
+    condition: exp.Expr | None = None
     if isinstance(node, exp.Filter):
-        node, condition = node.this, node.expression.this
+        condition = node.args["expression"].this
+        node = node.args["this"]
     if not isinstance(node, AGGREGATES):
         return None
     argument = None if isinstance(node.this, exp.Star) else node.this
     return node.sql_name().lower(), argument, condition
 
 
-def _aggregates(node: exp.Expression) -> bool:
+def _aggregates(node: exp.Expr) -> bool:
     return node.find(*AGGREGATES) is not None
 
 
-def _and_parts(node: exp.Expression) -> list[exp.Expression]:
+def _and_parts(node: exp.Expr) -> list[exp.Expr]:
     node = _unwrap(node)
     if isinstance(node, exp.And):
         return _and_parts(node.this) + _and_parts(node.expression)
     return [node]
 
 
-def _unwrap(node: exp.Expression) -> exp.Expression:
+def _unwrap(node: exp.Expr) -> exp.Expr:
     while isinstance(node, exp.Paren):
         node = node.this
     return node
 
 
-def _renamed(query: exp.Expression, names: tuple[str, ...]) -> exp.Expression:
+def _renamed(query: exp.Expr, names: tuple[str, ...]) -> exp.Expr:
     """The query with its first columns named anew: WITH q(a, b) AS (…)."""
     if not names:
         return query

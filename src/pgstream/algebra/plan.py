@@ -122,9 +122,7 @@ class Plan:
     def _accumulate(self, inner: Node, of_change: bool) -> Accumulate:
         assert self.accumulated is not None
         keys, accumulators = self.accumulated.aggregate.keys, self.accumulated.accumulators
-        return Accumulate(
-            inner if of_change else settled(inner), keys, accumulators, of_change
-        )
+        return Accumulate(inner if of_change else settled(inner), keys, accumulators, of_change)
 
 
 def plan(tree: Node) -> Plan:
@@ -150,7 +148,8 @@ def _accumulated(tree: Node) -> Accumulated | None:
         return None
     inner, having = tree.input, None
     if isinstance(inner, Filter):
-        inner, having = inner.input, inner.predicate
+        having = inner.predicate
+        inner = inner.input
     if not isinstance(inner, Aggregate):
         return None
     return Accumulated(inner, having, tree.expressions)

@@ -62,9 +62,7 @@ def through_aggregate(node: Aggregate, indexes: tuple[int, ...], keys: Keys) -> 
     if not places:
         return KeyFilter(node, indexes, keys)
     columns = tuple(node.keys[indexes[p]] for p in places)
-    narrowed = Aggregate(
-        restrict(node.input, columns, keys.pick(places)), node.keys, node.calls
-    )
+    narrowed = Aggregate(restrict(node.input, columns, keys.pick(places)), node.keys, node.calls)
     return narrowed if len(places) == len(indexes) else KeyFilter(narrowed, indexes, keys)
 
 

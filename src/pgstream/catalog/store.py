@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pgstream.catalog.records import (
@@ -47,13 +47,31 @@ def stream_tables(connection: Connection, ids: Iterable[int] | None = None) -> l
         _DEPENDENCIES, (list(found),)
     ).fetchall():
         found[id_].append(Dependency(relid, schema, name, is_stream, frozenset(columns)))
-    return [
-        StreamTable(
-            *row[:7], Mode(row[7]), Status(row[8]), *row[9:17], tuple(row[17]),
-            tuple(found[row[0]]),
-        )
-        for row in rows
-    ]  # fmt: skip
+    return [_record(row, tuple(found[row[0]])) for row in rows]
+
+
+def _record(row: Sequence[Any], dependencies: tuple[Dependency, ...]) -> StreamTable:
+    return StreamTable(
+        id=row[0],
+        relid=row[1],
+        schema=row[2],
+        name=row[3],
+        defining_query=row[4],
+        original_query=row[5],
+        schedule=row[6],
+        refresh_mode=Mode(row[7]),
+        status=Status(row[8]),
+        is_populated=row[9],
+        needs_reinit=row[10],
+        frontier=row[11],
+        consecutive_errors=row[12],
+        data_timestamp=row[13],
+        last_refresh_at=row[14],
+        last_error=row[15],
+        updated_at=row[16],
+        columns=tuple(row[17]),
+        dependencies=dependencies,
+    )
 
 
 def stream_table(connection: Connection, name: str) -> StreamTable:

@@ -13,7 +13,7 @@ def identifier(*parts: str) -> sql.Identifier:
 
 def compose(text: str, **parts: sql.Composable) -> sql.Composed:
     """The text with its {names} replaced by quoted parts."""
-    return sql.SQL(text).format(**parts)  # type: ignore[arg-type]
+    return sql.SQL(text).format(**parts)
 
 
 Name = sql.Identifier
@@ -27,4 +27,4 @@ def listed(names: Sequence[str]) -> sql.Composed:
 
 def raw(text: str) -> sql.SQL:
     """SQL that PostgreSQL itself wrote, such as a deparsed query."""
-    return sql.SQL(text)  # type: ignore[arg-type]
+    return sql.SQL(text)

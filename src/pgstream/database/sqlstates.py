@@ -1,6 +1,6 @@
 """The errors of PostgreSQL, and those of our SQL functions, as errors of pgstream.
 
-The codes PS001 to PS020 are listed in migrations/0003_checks.sql.
+The codes PS001 to PS021 are listed in migrations/0003_checks.sql.
 """
 
 import re
@@ -31,6 +31,7 @@ from pgstream.errors import (
     TypeMismatch,
     UnknownName,
     UnsupportedConstruct,
+    VolatileFunction,
     WaitTimeout,
 )
 
@@ -55,6 +56,7 @@ ERRORS: dict[str, type[PgStreamError]] = {
     "PS018": QueryError,
     "PS019": StreamTableError,
     "PS020": RefreshError,
+    "PS021": VolatileFunction,
     "0A000": UnsupportedConstruct,  # feature_not_supported
     "22P02": TypeMismatch,  # invalid_text_representation
     "3F000": UnknownName,  # invalid_schema_name

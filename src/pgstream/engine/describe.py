@@ -64,9 +64,14 @@ class PostgresCatalog:
         relid = row[0]
         source = Source(relid, row[1], row[2], relid in self.streams)
         columns = []
-        for column, type_id, modifier, collation, deterministic, is_default in (
-            self.connection.execute(_COLUMNS, (relid,)).fetchall()
-        ):
+        for (
+            column,
+            type_id,
+            modifier,
+            collation,
+            deterministic,
+            is_default,
+        ) in self.connection.execute(_COLUMNS, (relid,)).fetchall():
             type_ = self._type(type_id, modifier)
             columns.append((column, self._collated(type_, collation, deterministic, is_default)))
         return Relation(source, tuple(columns), self.used.get(relid, frozenset()))
@@ -98,9 +103,7 @@ class PostgresCatalog:
     def _type(self, type_id: int, modifier: int) -> Type:
         found = self._types.get((type_id, modifier))
         if found is None:
-            row = self.connection.execute(
-                _TYPE, {"oid": type_id, "modifier": modifier}
-            ).fetchone()
+            row = self.connection.execute(_TYPE, {"oid": type_id, "modifier": modifier}).fetchone()
             if row is None:
                 raise UnsupportedType(f"Type {type_id} is unknown.")
             name, declared, kind, category, _ = row

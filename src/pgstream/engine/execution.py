@@ -26,6 +26,7 @@ from pgstream.algebra.operators.scan import Change, Stored
 from pgstream.algebra.trace import trace
 from pgstream.engine.carriers import Carrier, staged_type
 from pgstream.engine.failures import as_refresh_error
+from pgstream.engine.inline import fits_inline, inline
 from pgstream.engine.leaves import Bound, Large, Leaves, Small
 from pgstream.engine.relation import Relation
 from pgstream.engine.render import render
@@ -101,7 +102,7 @@ class Execution:
             return views[part]
 
         try:
-            relation = render(node, leaf)
+            relation = render(node, leaf, single_task=not large)
             yield run(lambda: session.sql(relation.sql)), relation
         finally:
             for name in names:
@@ -133,9 +134,9 @@ class Execution:
             rows = self._given[node]
             return self._view(Small(rows.table, rows.carriers), session, names)
         if isinstance(node, Keys) and self.key_values(node) is not None:
-            rows = self._keys[node]
-            assert rows is not None
-            return self._view(Small(rows.table, rows.carriers), session, names)
+            values = self._keys[node]
+            assert values is not None
+            return self._view(Small(values.table, values.carriers), session, names)
         if not isinstance(node, Change | Stored | Lookup):
             return None
         bound = self.leaves.bind(node, self.key_values)
@@ -150,6 +151,8 @@ class Execution:
         return self._view(bound, session, names)
 
     def _view(self, bound: Bound, session: SparkSession, names: list[str]) -> Relation:
+        if isinstance(bound, Small) and fits_inline(bound.table):
+            return inline(bound)
         name = f"__pgs_{next(_view_numbers)}"
         columns = [f"c{i}" for i in range(len(bound.carriers))]
         if isinstance(bound, Small):

@@ -24,6 +24,7 @@ from pgstream.engine.carriers import Carrier, carrier_of, travels_as_text
 from pgstream.errors import NumericRange
 
 CHANGES_SCHEMA = "pgstream_changes"
+ARRAY_ELEMENT = {"character": "bpchar"}  # without a length, `character` means one letter
 
 
 @dataclass(frozen=True)
@@ -180,9 +181,7 @@ class Leaves:
         weighted: bool,
     ) -> Large:
         scales = self.measure(scan, table, where, counted=not weighted)
-        carriers = tuple(
-            carrier_of(f.type, scales.get(i)) for i, f in enumerate(scan.fields)
-        )
+        carriers = tuple(carrier_of(f.type, scales.get(i)) for i, f in enumerate(scan.fields))
         queries = []
         for part, low, high in self.ranges(table):
             bounds = sql.SQL("ctid >= {}::tid AND ctid < {}::tid").format(
@@ -198,8 +197,9 @@ class Leaves:
     ) -> dict[int, int]:
         """Counts the rows, and finds the largest scale of every unconstrained numeric."""
         loose = [i for i, f in enumerate(scan.fields) if f.type.is_numeric and not f.type.digits]
-        items = [sql.SQL("count(*)")]
-        items += [sql.SQL("coalesce(max(scale({})), 0)").format(item(scan.fields[i])) for i in loose]
+        largest = sql.SQL("coalesce(max(scale({})), 0)")
+        items: list[sql.Composable] = [sql.SQL("count(*)")]
+        items += [largest.format(item(scan.fields[i])) for i in loose]
         query = sql.SQL("SELECT {} FROM {} WHERE {}").format(
             sql.SQL(", ").join(items), table, where or sql.SQL("true")
         )
@@ -239,7 +239,7 @@ class Leaves:
 
 def item(field_: Field) -> sql.Composable:
     if field_.sql is not None:
-        return sql.SQL("({})").format(sql.SQL(field_.sql))  # type: ignore[arg-type]
+        return sql.SQL("({})").format(sql.SQL(field_.sql))
     return sql.Identifier(field_.name)
 
 
@@ -247,8 +247,7 @@ def reading_query(
     fields: Sequence[Field], table: sql.Composable, where: sql.Composable | None, weighted: bool
 ) -> sql.Composed:
     items = [
-        sql.SQL("{}::text").format(item(f)) if travels_as_text(f.type) else item(f)
-        for f in fields
+        sql.SQL("{}::text").format(item(f)) if travels_as_text(f.type) else item(f) for f in fields
     ]
     items.append(sql.SQL("__pgs_weight::bigint" if weighted else "1::bigint"))
     named = [sql.SQL("{} AS {}").format(x, sql.Identifier(f"c{i}")) for i, x in enumerate(items)]
@@ -281,7 +280,7 @@ def key_pattern(
     arrays = [
         sql.SQL("{}::text[]::{}[]").format(
             sql.Literal([row[i] for row in rows]),
-            sql.SQL(types[i].name),  # type: ignore[arg-type]
+            sql.SQL(ARRAY_ELEMENT.get(types[i].name, types[i].name)),
         )
         for i in present
     ]

@@ -28,14 +28,16 @@ COMMON = {
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.execution.pythonUDF.arrow.enabled": "true",
+    "spark.sql.variable.substitute": "false",  # a value may hold ${…}
 }
 # One task, no exchange, nothing compiled: for plans of a few thousand rows.
 SMALL = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.leafNodeDefaultParallelism": "1",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
-    "spark.sql.join.preferSortMergeJoin": "false",
 }
 LARGE = {
     "spark.sql.adaptive.enabled": "true",
@@ -107,9 +109,7 @@ class Sessions:
     def _tuned(self, session: SparkSession, tuning: dict[str, str]) -> SparkSession:
         for name, value in {**COMMON, **tuning}.items():
             session.conf.set(name, value)
-        session.udf.register(
-            "pgs_divide", _divide, DecimalType(MAX_DIGITS, QUOTIENT_SCALE)
-        )
+        session.udf.register("pgs_divide", _divide, DecimalType(MAX_DIGITS, QUOTIENT_SCALE))
         session.dataSource.register(SliceSource)
         session.dataSource.register(StagingSource)
         return session

@@ -23,7 +23,7 @@ class SliceSource(DataSource):
         return "pgstream_slices"
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        return SliceReader(self.options, schema)
+        return SliceReader(dict(self.options), schema)
 
 
 class SliceReader(DataSourceReader):

@@ -13,6 +13,8 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
+from pgstream.algebra.expressions import quote_name
+
 TASK_COLUMN = "__pgs_task"
 
 
@@ -29,7 +31,7 @@ class StagingSource(DataSource):
         return "pgstream_staging"
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
-        return StagingWriter(self.options)
+        return StagingWriter(dict(self.options))
 
 
 class StagingWriter(DataSourceArrowWriter):
@@ -58,7 +60,7 @@ class StagingWriter(DataSourceArrowWriter):
         import adbc_driver_postgresql.dbapi as adbc
 
         accepted = ", ".join(str(m.task) for m in messages if isinstance(m, Written))
-        table = ".".join('"' + part.replace('"', '""') + '"' for part in (self.db_schema, self.table))
+        table = f"{quote_name(self.db_schema)}.{quote_name(self.table)}"
         with adbc.connect(self.dsn) as connection, connection.cursor() as cursor:
             cursor.execute(f"DELETE FROM {table} WHERE {TASK_COLUMN} NOT IN ({accepted or '-1'})")
             connection.commit()

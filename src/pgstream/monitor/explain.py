@@ -146,8 +146,7 @@ def missing_indexes(trees: list[Node], connection: Connection) -> Iterator[str]:
                 continue
             seen.add(mark)
             items = ", ".join(
-                f"({f.sql})" if f.sql else identifier(f.name).as_string(connection)
-                for f in fields
+                f"({f.sql})" if f.sql else identifier(f.name).as_string(connection) for f in fields
             )
             table = identifier(source.schema, source.name).as_string(connection)
             yield f"CREATE INDEX ON {table} ({items})"

@@ -25,9 +25,7 @@ class Verification:
 def compare(connection: Connection, table: StreamTable) -> Verification:
     """EXCEPT ALL both ways, under the connection's snapshot."""
     columns = listed(table.columns)
-    stored = compose(
-        "SELECT {c} FROM {t}", c=columns, t=identifier(table.schema, table.name)
-    )
+    stored = compose("SELECT {c} FROM {t}", c=columns, t=identifier(table.schema, table.name))
     query = compose("SELECT * FROM ({q}) q", q=raw(table.defining_query))
     counts = []
     for first, second in ((query, stored), (stored, query)):

@@ -94,9 +94,7 @@ class Cycle:
             tables = {t.id: t for t in store.stream_tables(links.apply, ids)}
             for current in ids:
                 result = self.refresh(tables[current], snapshot, own_xid, pending)
-                store.complete_history(
-                    links.apply, attempts[current], result, snapshot.taken_at
-                )
+                store.complete_history(links.apply, attempts[current], result, snapshot.taken_at)
                 results.append(result)
             self.announce(results)
             crash_point("apply")
@@ -238,9 +236,7 @@ class Cycle:
     def announce(self, results: list[RefreshResult]) -> None:
         for result in results:
             if result.rows_inserted or result.rows_deleted:
-                self.links.apply.execute(
-                    "SELECT pg_notify('pgstream_refresh', %s)", (result.name,)
-                )
+                self.links.apply.execute("SELECT pg_notify('pgstream_refresh', %s)", (result.name,))
 
     def skip(self, ids: Sequence[int]) -> list[RefreshResult]:
         reason = "another refresh of it, or of a table it reads, is running"

@@ -37,7 +37,7 @@ def parse(text: str) -> Query:
     return statement
 
 
-def _statements(text: str) -> list[exp.Expression | None]:
+def _statements(text: str) -> list[exp.Expr | None]:
     try:
         return list(sqlglot.parse(text, dialect="postgres"))
     except SqlglotError as error:
@@ -53,7 +53,7 @@ def _statements(text: str) -> list[exp.Expression | None]:
         ) from None
 
 
-def _kind(statement: exp.Expression) -> str:
+def _kind(statement: exp.Expr) -> str:
     if isinstance(statement, exp.Command):
         return str(statement.this).upper()
     return type(statement).__name__.upper()

@@ -18,7 +18,7 @@ def place_of_offset(text: str, offset: int) -> Place:
     return Place(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
 
 
-def place_of(text: str, node: exp.Expression, word: str | None = None) -> Place | None:
+def place_of(text: str, node: exp.Expr, word: str | None = None) -> Place | None:
     """The place of `word` (a keyword of the construct) near the node, else of the node."""
     starts = [n.meta["start"] for n in node.walk() if "start" in n.meta]
     first = min(starts, default=None)

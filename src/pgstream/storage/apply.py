@@ -62,14 +62,16 @@ class Target:
         shown = [to_postgres(e, lambda i: values[i]) for e in plan.output]
         items = [
             sql.SQL("({})::{} AS {}").format(
-                sql.SQL(text),  # type: ignore[arg-type]
+                sql.SQL(text),
                 type_sql(column.type), sql.Identifier(column.name),
             )
             for text, column in zip(shown, self.columns, strict=True)
         ]  # fmt: skip
         having = "true" if plan.having is None else to_postgres(plan.having, lambda i: values[i])
         rows = sql.SQL("SELECT {}, __pgs_row_id, __pgs_weight FROM {} WHERE {}").format(
-            COMMA.join(items), core, sql.SQL(having)  # type: ignore[arg-type]
+            COMMA.join(items),
+            core,
+            sql.SQL(having),
         )
         create_temporary(self.connection, self.delta, self.columns)
         groups = [self._grouped(column) for column in self.columns]

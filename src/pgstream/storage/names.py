@@ -34,7 +34,7 @@ def temporary(kind: str, id_: int) -> sql.Identifier:
 
 def type_sql(type_: Type) -> sql.SQL:
     """A type as PostgreSQL itself writes it."""
-    return sql.SQL(type_.declared)  # type: ignore[arg-type]
+    return sql.SQL(type_.declared)
 
 
 def has_equality(type_: Type) -> bool:

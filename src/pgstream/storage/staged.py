@@ -17,9 +17,7 @@ def create_temporary(
     connection: psycopg.Connection, table: sql.Identifier, columns: Sequence[Column]
 ) -> None:
     """A temporary table with these columns, the row id and the weight."""
-    defined = [
-        sql.SQL("{} {}").format(sql.Identifier(c.name), type_sql(c.type)) for c in columns
-    ]
+    defined = [sql.SQL("{} {}").format(sql.Identifier(c.name), type_sql(c.type)) for c in columns]
     defined += [sql.SQL("{} bigint").format(ROW_ID), sql.SQL("{} bigint").format(WEIGHT)]
     connection.execute(
         sql.SQL("CREATE TEMPORARY TABLE {} ({}) ON COMMIT DROP").format(
@@ -72,7 +70,7 @@ def convert(
 def create_staging(dsn_connection: psycopg.Connection, id_: int, types: Sequence[str]) -> None:
     """The table that executors fill: unlogged, dropped when its refresh ends."""
     columns = [
-        sql.SQL("{} {}").format(sql.Identifier(f"c{i}"), sql.SQL(kind))  # type: ignore[arg-type]
+        sql.SQL("{} {}").format(sql.Identifier(f"c{i}"), sql.SQL(kind))
         for i, kind in enumerate(types)
     ]
     drop_staging(dsn_connection, id_)

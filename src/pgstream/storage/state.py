@@ -90,13 +90,14 @@ class State:
         """Puts into `again` the groups that lost their stored extreme and gained no new one."""
         lost = [self._lost(a) for a in self.accumulators if a.is_extreme]
         create_temporary(self.connection, self.again, self.keys)
+        each = sql.SQL("{}, ")
         query = sql.SQL(
             "INSERT INTO {} ({} __pgs_row_id) SELECT {} p.__pgs_row_id"
             " FROM {} p JOIN {} s ON {} WHERE s.n + p.n > 0 AND ({})"
         ).format(
             self.again,
-            sql.SQL("").join(sql.SQL("{}, ").format(sql.Identifier(c.name)) for c in self.keys),
-            sql.SQL("").join(sql.SQL("{}, ").format(sql.Identifier("p", c.name)) for c in self.keys),
+            sql.SQL("").join(each.format(sql.Identifier(c.name)) for c in self.keys),
+            sql.SQL("").join(each.format(sql.Identifier("p", c.name)) for c in self.keys),
             self.partial,
             self.table,
             match(self.keys, "s", "p"),
@@ -164,7 +165,7 @@ class State:
 
     def _run(self, text: str) -> psycopg.Cursor:
         return self.connection.execute(
-            sql.SQL(text).format(  # type: ignore[arg-type]
+            sql.SQL(text).format(
                 state=self.table,
                 core=self.core,
                 partial=self.partial,

@@ -122,7 +122,7 @@ def test_truncate_writes_a_marker(t):
 
 
 def test_truncate_marker_with_a_domain_that_refuses_nulls(owner):
-    owner.execute("CREATE DOMAIN code AS varchar(3) COLLATE \"C\" NOT NULL")
+    owner.execute('CREATE DOMAIN code AS varchar(3) COLLATE "C" NOT NULL')
     owner.execute("CREATE DOMAIN short_code AS code CHECK (value <> '')")
     owner.execute("CREATE TABLE d (c short_code)")
     capture(owner, "d")
@@ -145,7 +145,9 @@ def test_writable_with_and_triggers_that_write(t):
         " 'BEGIN INSERT INTO log VALUES (NEW.v); NEW.v := upper(NEW.v); RETURN NEW; END'"
     )
     t.execute("CREATE TRIGGER b BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION add_log()")
-    t.execute("WITH w AS (INSERT INTO t VALUES (1, 'a') RETURNING *) INSERT INTO t SELECT 2, v FROM w")
+    t.execute(
+        "WITH w AS (INSERT INTO t VALUES (1, 'a') RETURNING *) INSERT INTO t SELECT 2, v FROM w"
+    )
     assert changes(t, "t") == [("I", 1, 1, "A"), ("I", 1, 2, "A")]
     assert changes(t, "log") == [("I", 1, "a"), ("I", 1, "A")]
 
@@ -166,7 +168,9 @@ def test_rollback_leaves_nothing_and_xid_is_the_top_transaction(t):
 def test_no_primary_key_duplicates_and_nulls(owner):
     owner.execute("CREATE TABLE n (a int, j json, p point)")
     capture(owner, "n")
-    owner.execute("""INSERT INTO n VALUES (1, '{"k": 1}', '(1,2)'), (1, '{"k": 1}', '(1,2)'), (NULL, NULL, NULL)""")
+    owner.execute(
+        "INSERT INTO n VALUES (1, '[1]', '(1,2)'), (1, '[1]', '(1,2)'), (NULL, NULL, NULL)"
+    )
     owner.execute("UPDATE n SET a = 2 WHERE a = 1")
     owner.execute("DELETE FROM n")
     assert [row[:3] for row in changes(owner, "n")] == [
@@ -188,7 +192,7 @@ ODD = ['"', "it's", "a b", "ü€", "<values>", "tg_op", "found", "new", "n", "%
 
 def test_odd_names_and_another_schema(database, owner):
     database.connect().execute(f'CREATE SCHEMA "My ""Schema""" AUTHORIZATION {OWNER}')
-    name = sql.Identifier('My "Schema"', "Tä'b \"le\"")
+    name = sql.Identifier('My "Schema"', 'Tä\'b "le"')
     columns = sql.SQL(", ").join(sql.SQL("{} int").format(sql.Identifier(c)) for c in ODD)
     for partition in (sql.SQL(""), sql.SQL(" PARTITION BY LIST (n)")):
         owner.execute(sql.SQL("CREATE TABLE {} ({}){}").format(name, columns, partition))
@@ -246,7 +250,8 @@ def test_virtual_generated_column(owner, partition):
     if owner.info.server_version < 180000:
         pytest.skip("since PostgreSQL 18")
     owner.execute(
-        f"CREATE TABLE g (a int, found int, b int GENERATED ALWAYS AS (a * 2 + found) VIRTUAL) {partition}"
+        "CREATE TABLE g (a int, found int,"
+        f" b int GENERATED ALWAYS AS (a * 2 + found) VIRTUAL) {partition}"
     )
     if partition:
         owner.execute("CREATE TABLE g1 PARTITION OF g DEFAULT")
@@ -337,7 +342,10 @@ def test_functions_of_a_writer_cannot_reach_in(t, alice):
     """A writer's search_path and temporary objects do not matter to the capture function."""
     t.execute(f"GRANT INSERT ON t TO {ALICE}")
     alice.execute(f"CREATE TEMP TABLE changes_{oid(t, 't')} (a int)")
-    alice.execute("CREATE FUNCTION public.pg_current_xact_id() RETURNS xid8 LANGUAGE sql AS 'SELECT 1/0; SELECT NULL::xid8'")
+    alice.execute(
+        "CREATE FUNCTION public.pg_current_xact_id() RETURNS xid8 LANGUAGE sql"
+        " AS 'SELECT 1/0; SELECT NULL::xid8'"
+    )
     alice.execute("SET search_path = pg_temp, public, pg_catalog")
     alice.execute("INSERT INTO public.t VALUES (1, 'a')")
     assert changes(t, "t") == [("I", 1, 1, "a")]
@@ -345,7 +353,9 @@ def test_functions_of_a_writer_cannot_reach_in(t, alice):
 
 def test_removal_leaves_the_table_as_before(owner):
     owner.execute("CREATE TABLE r (id int PRIMARY KEY)")
-    owner.execute("CREATE FUNCTION noop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
+    owner.execute(
+        "CREATE FUNCTION noop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+    )
     owner.execute("CREATE TRIGGER mine AFTER INSERT ON r EXECUTE FUNCTION noop()")
     before = triggers(owner), objects(owner)
     for _ in range(2):

@@ -80,8 +80,7 @@ def test_concurrent_installs_wait_for_each_other(bare_database):
     results: list[list[str]] = []
     connections = [bare_database.connect(OWNER) for _ in range(4)]
     threads = [
-        threading.Thread(target=lambda c=c: results.append(migrate.install(c)))
-        for c in connections
+        threading.Thread(target=lambda c=c: results.append(migrate.install(c))) for c in connections
     ]
     for thread in threads:
         thread.start()
@@ -113,10 +112,14 @@ def test_require_says_what_is_wrong(bare_database):
 
 def test_uninstall_leaves_no_trace(bare_database):
     conn = bare_database.connect(OWNER)
-    conn.execute("CREATE TABLE a (id int PRIMARY KEY, t text, g int GENERATED ALWAYS AS (id + 1) STORED)")
+    conn.execute(
+        "CREATE TABLE a (id int PRIMARY KEY, t text, g int GENERATED ALWAYS AS (id + 1) STORED)"
+    )
     conn.execute("CREATE TABLE p (id int, k int) PARTITION BY LIST (k)")
     conn.execute("CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1)")
-    conn.execute("CREATE FUNCTION noop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'")
+    conn.execute(
+        "CREATE FUNCTION noop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'"
+    )
     conn.execute("CREATE TRIGGER mine BEFORE INSERT ON a FOR EACH ROW EXECUTE FUNCTION noop()")
     conn.execute("INSERT INTO a VALUES (1, 'x'), (2, 'y')")
     conn.execute("INSERT INTO p VALUES (1, 1)")

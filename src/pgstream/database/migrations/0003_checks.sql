@@ -13,6 +13,7 @@
 --   PS008  cycle                      PS018  bad column
 --   PS009  permission denied          PS019  direct change of a stream table
 --   PS010  others read it             PS020  the transaction cannot wait for a worker
+--                                     PS021  a function is volatile
 
 -- Classes of advisory locks with two keys. The second key is pgs_id, 0 for the worker.
 -- Worker: shared, session; a worker is alive.

@@ -33,7 +33,8 @@ DECLARE
     cur refcursor;
     message text;
 BEGIN
-    IF pg_catalog.regexp_replace(coalesce(p_query, ''), '--[^\n]*|/\*.*?\*/|[\s;]', '', 'g') = '' THEN
+    IF pg_catalog.regexp_replace(
+           coalesce(p_query, ''), '--[^\n]*|/\*.*?\*/|[\s;]', '', 'g') = '' THEN
         RAISE EXCEPTION USING ERRCODE = 'PS005', MESSAGE = 'the query is empty',
             HINT = 'Give a SELECT.';
     END IF;
@@ -163,6 +164,16 @@ BEGIN
             RAISE EXCEPTION USING ERRCODE = 'PS009',
                 MESSAGE = format('permission denied for function %s', fn::regprocedure);
         END IF;
+        -- The worker computes as the role that installed pgstream: another role's function, which
+        -- may change tomorrow, must not run with its rights.
+        IF EXISTS (SELECT FROM pg_proc p JOIN pg_roles r ON r.oid = p.proowner
+                    WHERE p.oid = fn AND p.pronamespace <> 'pg_catalog'::regnamespace
+                      AND NOT r.rolsuper AND NOT pg_has_role(r.oid, current_user, 'MEMBER')) THEN
+            RAISE EXCEPTION USING ERRCODE = 'PS009',
+                MESSAGE = format('the function %s does not belong to role %I, which runs pgstream',
+                                 fn::regprocedure, current_user),
+                HINT = format('ALTER FUNCTION %s OWNER TO %I', fn::regprocedure, current_user);
+        END IF;
         IF (SELECT pronamespace = pg_my_temp_schema() FROM pg_proc WHERE oid = fn) THEN
             RAISE EXCEPTION USING ERRCODE = 'PS015',
                 MESSAGE = format('a stream table cannot use the temporary function %s',
@@ -170,6 +181,42 @@ BEGIN
                 HINT = 'Create the function in an ordinary schema.';
         END IF;
     END LOOP;
+END
+$$;
+
+-- Fail on volatile functions, whose value changes though no row does: no delta describes that.
+-- AUTO runs full then, and says so. A STABLE function is only warned of.
+CREATE FUNCTION pgstream._check_volatility(p_view oid, p_mode text) RETURNS text
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    volatile_one text;
+    stable_ones text;
+BEGIN
+    SELECT min(p.proname) FILTER (WHERE p.provolatile = 'v'),
+           string_agg(DISTINCT p.proname || '()', ', ') FILTER (WHERE p.provolatile = 's')
+      INTO volatile_one, stable_ones
+      FROM pgstream._functions(p_view) used(fn) JOIN pg_proc p ON p.oid = used.fn;
+    IF pgstream._tree_has(p_view, '{SQLVALUEFUNCTION ') THEN
+        stable_ones := concat_ws(', ', stable_ones, 'CURRENT_TIMESTAMP and its kin');
+    END IF;
+    IF volatile_one IS NOT NULL AND p_mode = 'DIFFERENTIAL' THEN
+        RAISE EXCEPTION USING ERRCODE = 'PS021',
+            MESSAGE = format('the function %s() is volatile: it gives another value at each call',
+                             volatile_one),
+            DETAIL = 'A change of the result would have no change of a source behind it.',
+            HINT = 'Compute it when you read the stream table, or store it in a source column.';
+    END IF;
+    IF volatile_one IS NOT NULL AND p_mode = 'AUTO' THEN
+        RAISE WARNING 'the function %() is volatile: the stream table is refreshed in FULL mode',
+            volatile_one;
+        RETURN 'FULL';
+    END IF;
+    IF stable_ones IS NOT NULL AND p_mode <> 'FULL' THEN
+        RAISE WARNING 'the query uses STABLE functions: %', stable_ones
+            USING HINT = 'Their value may differ between refreshes; rows that do not change '
+                         'keep the value of their last refresh.';
+    END IF;
+    RETURN p_mode;
 END
 $$;
 
@@ -287,6 +334,7 @@ BEGIN
     SELECT * INTO target FROM pgstream._check_target(p_name, caller);
     PERFORM pgstream._check_shape(p_view);
     PERFORM pgstream._check_rights(p_view, caller);
+    mode := pgstream._check_volatility(p_view, mode);
     relid := pgstream._create_storage(p_view, target.nsp, target.rel, caller);
     cycle := pgstream._cycle_path(relid, ARRAY(SELECT s.relid FROM pgstream._sources(p_view) s));
     IF cycle IS NOT NULL THEN

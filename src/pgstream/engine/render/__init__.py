@@ -45,13 +45,31 @@ RENDERERS: dict[type[Node], Callable[..., Relation]] = {
 
 Leaf = Callable[[Node], Relation | None]
 
+# In a single-task plan both sides of a join are one partition each: no exchange, no sort.
+SINGLE_TASK_HINTS: dict[type[Node], str] = {
+    Join: "SHUFFLE_HASH(r)",
+    KeyFilter: "SHUFFLE_HASH(k)",
+}
 
-def render(node: Node, leaf: Leaf) -> Relation:
+
+def render(node: Node, leaf: Leaf, single_task: bool = False) -> Relation:
     """The tree as one SELECT; `leaf` gives the relations that are already bound."""
     bound = leaf(node)
     if bound is not None:
         return bound
-    inputs: list[Any] = [render(child, leaf) for child in node.inputs]
+    inputs: list[Any] = [render(child, leaf, single_task) for child in node.inputs]
     if isinstance(node, KeyFilter):
-        inputs.append(render(node.keys, leaf))
-    return RENDERERS[type(node)](node, *inputs)
+        inputs.append(render(node.keys, leaf, single_task))
+    relation = RENDERERS[type(node)](node, *inputs)
+    return _in_one_task(node, relation) if single_task else relation
+
+
+def _in_one_task(node: Node, relation: Relation) -> Relation:
+    hint = SINGLE_TASK_HINTS.get(type(node))
+    if hint is not None:
+        text = relation.sql.replace("SELECT", f"SELECT /*+ {hint} */", 1)
+        return Relation(text, relation.carriers)
+    if isinstance(node, UnionAll):  # a union of one-partition inputs has as many partitions
+        text = f"SELECT /*+ COALESCE(1) */ * FROM ({relation.sql})"
+        return Relation(text, relation.carriers)
+    return relation

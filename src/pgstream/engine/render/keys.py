@@ -18,5 +18,7 @@ def keys(node: Keys, input: Relation) -> Relation:
 
 def key_filter(node: KeyFilter, input: Relation, among: Relation) -> Relation:
     pairs = " AND ".join(f"a.c{column} <=> k.c{i}" for i, column in enumerate(node.indexes))
-    sql = f"SELECT a.* FROM ({input.sql}) a LEFT SEMI JOIN ({among.sql}) k ON {pairs}"
+    # Keys are distinct, so an inner join keeps each row once; a semi-join would be moved by
+    # the optimizer below the point where its input is made one partition.
+    sql = f"SELECT a.* FROM ({input.sql}) a JOIN ({among.sql}) k ON {pairs}"
     return Relation(sql, input.carriers)

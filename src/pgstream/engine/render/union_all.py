@@ -9,7 +9,8 @@ from pgstream.engine.relation import Relation, select
 
 
 def union_all(node: UnionAll, *terms: Relation) -> Relation:
-    carriers = [reduce(union_carrier, column) for column in zip(*(t.carriers for t in terms))]
+    columns = zip(*(term.carriers for term in terms), strict=True)
+    carriers = [reduce(union_carrier, column) for column in columns]
     aligned = []
     for term in terms:
         items = [

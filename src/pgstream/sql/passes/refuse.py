@@ -23,24 +23,24 @@ class Refusal(NamedTuple):
     keyword: str | None
     reason: str
     way_out: str
-    finds: Callable[[exp.Expression], bool]
+    finds: Callable[[exp.Expr], bool]
 
 
-def _join(*, side: str) -> Callable[[exp.Expression], bool]:
+def _join(*, side: str) -> Callable[[exp.Expr], bool]:
     return lambda node: isinstance(node, exp.Join) and node.side.upper() == side
 
 
-def _is(*kinds: type[exp.Expression]) -> Callable[[exp.Expression], bool]:
+def _is(*kinds: type[exp.Expr]) -> Callable[[exp.Expr], bool]:
     return lambda node: isinstance(node, kinds)
 
 
-def _is_lateral(node: exp.Expression) -> bool:
+def _is_lateral(node: exp.Expr) -> bool:
     return isinstance(node, exp.Lateral | exp.Unnest) or (
         isinstance(node, exp.Table) and not isinstance(node.this, exp.Identifier)
     )
 
 
-def _is_subquery_expression(node: exp.Expression) -> bool:
+def _is_subquery_expression(node: exp.Expr) -> bool:
     """A subquery in an expression: it stands neither in FROM nor in WITH nor in a set operation."""
     if isinstance(node, exp.Exists):
         return True
@@ -52,15 +52,15 @@ def _is_subquery_expression(node: exp.Expression) -> bool:
     return node.parent is not None and not isinstance(node.parent, relation)
 
 
-def _is_set_operation(kind: type[exp.SetOperation]) -> Callable[[exp.Expression], bool]:
+def _is_set_operation(kind: type[exp.SetOperation]) -> Callable[[exp.Expr], bool]:
     return lambda node: isinstance(node, kind)
 
 
-def _is_distinct_aggregate(node: exp.Expression) -> bool:
+def _is_distinct_aggregate(node: exp.Expr) -> bool:
     return isinstance(node, AGGREGATES) and isinstance(node.this, exp.Distinct)
 
 
-def _is_other_aggregate(node: exp.Expression) -> bool:
+def _is_other_aggregate(node: exp.Expr) -> bool:
     if isinstance(node, exp.Anonymous):
         return node.name.lower() in OTHER_AGGREGATES
     return isinstance(node, exp.AggFunc) and not isinstance(node, AGGREGATES)
@@ -190,7 +190,8 @@ def refuse(query: Query, text: str) -> Query:
         place = place_of(text, node, refusal.keyword)
         name = refusal.construct
         if name == "this aggregate":
-            name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).upper()
+            name = node.sql_name() if isinstance(node, exp.Func) else node.name
+            name = (node.name if isinstance(node, exp.Anonymous) else name).upper()
         raise UnsupportedConstruct(
             f"{name} is not supported in a stream table's query.",
             construct=name,
@@ -202,7 +203,7 @@ def refuse(query: Query, text: str) -> Query:
     return query
 
 
-def _refused(query: Query) -> Iterator[tuple[exp.Expression, Refusal]]:
+def _refused(query: Query) -> Iterator[tuple[exp.Expr, Refusal]]:
     for node in query.walk(bfs=False):
         for refusal in REFUSALS:
             if refusal.finds(node):

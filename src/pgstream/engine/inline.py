@@ -1,0 +1,42 @@
+"""inline: a handful of rows as VALUES in the SQL text, which costs no call into the JVM."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from pgstream.engine.carriers import BIGINT, Carrier
+from pgstream.engine.expressions import quote
+from pgstream.engine.leaves import Small
+from pgstream.engine.relation import Relation
+
+MOST_VALUES = 500
+
+
+def fits_inline(table: pa.Table) -> bool:
+    return bool(table.num_rows * table.num_columns <= MOST_VALUES)
+
+
+def inline(bound: Small) -> Relation:
+    carriers = [*bound.carriers, BIGINT]
+    names = [*(f"c{i}" for i in range(len(bound.carriers))), "w"]
+    columns = [
+        [written(value, carrier) for value in column.to_pylist()]
+        for column, carrier in zip(bound.table.columns, carriers, strict=True)
+    ]
+    if not bound.table.num_rows:
+        items = [f"{written(None, c)} AS {n}" for c, n in zip(carriers, names, strict=True)]
+        return Relation(f"SELECT {', '.join(items)} WHERE false", bound.carriers)
+    rows = ", ".join(f"({', '.join(row)})" for row in zip(*columns, strict=True))
+    listed = ", ".join(names)
+    text = f"SELECT /*+ COALESCE(1) */ {listed} FROM VALUES {rows} AS v({listed})"
+    return Relation(text, bound.carriers)
+
+
+def written(value: object, carrier: Carrier) -> str:
+    if value is None:
+        return f"CAST(NULL AS {carrier.spark})"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return quote(value)
+    return f"CAST({quote(str(value))} AS {carrier.spark})"

@@ -1,0 +1,39 @@
+"""The advisory locks that a worker looks at: raised hands, and refreshes under way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgstream.database.connection import Connection
+
+_LOCKS = """
+SELECT classid = pgstream._hand_lock()::oid, objid::bigint
+FROM pg_locks
+WHERE locktype = 'advisory' AND granted AND objsubid = 2
+  AND classid IN (pgstream._hand_lock()::oid, pgstream._refresh_lock()::oid)
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Locks:
+    """Ids of stream tables."""
+
+    hands: frozenset[int]
+    """Somebody has called refresh_stream_table in SQL and waits."""
+    busy: frozenset[int]
+    """Somebody is refreshing it."""
+
+
+def look(connection: Connection) -> Locks:
+    rows = connection.execute(_LOCKS).fetchall()
+    return Locks(
+        frozenset(id_ for is_hand, id_ in rows if is_hand),
+        frozenset(id_ for is_hand, id_ in rows if not is_hand),
+    )
+
+
+def announce_worker(connection: Connection) -> None:
+    """Tells all that a worker is alive, for as long as the connection is."""
+    connection.execute("SELECT pg_advisory_lock_shared(pgstream._worker_lock(), 0)")
+    connection.execute("LISTEN pgstream_wake")

@@ -1,0 +1,123 @@
+"""One server and one Spark session per test run; a database per test."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pgstream.client import PgStream
+from pgstream.database import migrate
+from pgstream.database.connection import Connection, connect
+from pgstream.database.embedded import EmbeddedServer
+from pgstream.settings import Settings
+
+TESTS = Path(__file__).parent
+sys.path.insert(0, str(TESTS))  # for `helpers`
+
+MARKERS = {
+    "e2e": ("spark", "postgres"),
+    "property": ("spark", "postgres"),
+    "spark": ("spark",),
+    "postgres": ("postgres",),
+}
+TEMPLATE = "pgstream_template"
+TEST_SETTINGS = Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--examples", type=int, default=300, help="how many random stream tables are tried"
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--hypothesis-seed") is None:
+        config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"random: replay with --hypothesis-seed={config.getoption('--hypothesis-seed')}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        room = item.path.relative_to(TESTS).parts[0]
+        for marker in MARKERS.get(room, ()):
+            item.add_marker(marker)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
+    with EmbeddedServer.start(tmp_path_factory.mktemp("server")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    session = (
+        SparkSession.builder.appName("pgstream tests")
+        .master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.scheduler.mode", "FAIR")
+        .config("spark.sql.catalogImplementation", "in-memory")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def _admin(server: EmbeddedServer) -> Iterator[Connection]:
+    with connect(server.dsn) as admin:
+        admin.execute(f"CREATE DATABASE {TEMPLATE} TEMPLATE template0")
+        with connect(server.dsn_for(TEMPLATE)) as template:
+            migrate.install(template)
+        yield admin
+
+
+@pytest.fixture(scope="session")
+def make_database(server: EmbeddedServer, _admin: Connection) -> Callable[[], str]:
+    """Makes databases in which pgstream is installed; gives the name."""
+    numbers = itertools.count(1)
+
+    def make() -> str:
+        name = f"test_{next(numbers)}"
+        _admin.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+        return name
+
+    return make
+
+
+@pytest.fixture
+def database(
+    server: EmbeddedServer, _admin: Connection, make_database: Callable[[], str]
+) -> Iterator[str]:
+    """The address of a database of the test's own."""
+    name = make_database()
+    yield server.dsn_for(name)
+    _admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def settings() -> Settings:
+    """A change is never too large to be differential. Tests may override it."""
+    return TEST_SETTINGS
+
+
+@pytest.fixture
+def ps(database: str, spark: Any, settings: Settings) -> Iterator[PgStream]:
+    with PgStream(database, spark, settings=settings) as stream:
+        yield stream
