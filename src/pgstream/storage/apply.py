@@ -142,8 +142,9 @@ class Target:
             return
         self.connection.execute(
             sql.SQL(
-                "INSERT INTO {} (__pgs_action, __pgs_weight, {n}) SELECT"
+                "INSERT INTO {} (__pgs_action, __pgs_weight, {n}, __pgs_row_id) SELECT"
                 " CASE WHEN __pgs_weight > 0 THEN 'I' ELSE 'D' END, sign(__pgs_weight)::smallint,"
-                " {n} FROM {} CROSS JOIN LATERAL generate_series(1, abs(__pgs_weight))"
+                " {n}, __pgs_row_id FROM {}"
+                " CROSS JOIN LATERAL generate_series(1, abs(__pgs_weight))"
             ).format(buffer, self.delta, n=identifiers(self.names))
         )

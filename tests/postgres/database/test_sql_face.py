@@ -328,12 +328,11 @@ def test_errors_name_path_and_dependents(t):
     assert translate(caught.value).path == ("public.s", "public.s")
 
 
-def test_star_of_a_stream_table_is_refused_with_a_hint(t):
+def test_star_of_a_stream_table_leaves_its_row_id_out(t):
     create(t, "a", "SELECT id FROM t")
-    with refused("PS018") as caught:
-        create(t, "b", "SELECT * FROM a")
-    assert "name its columns" in caught.value.diag.message_hint
-    create(t, "b", "SELECT id FROM a")
+    create(t, "b", "SELECT * FROM a")
+    columns = t.execute("SELECT * FROM b").description
+    assert [column.name for column in columns] == ["id", "__pgs_row_id"]
     types = "SELECT source_type FROM pgstream.pgs_dependencies ORDER BY pgs_id"
     assert t.execute(types).fetchall() == [
         ("TABLE",), ("STREAM_TABLE",)]  # fmt: skip

@@ -235,17 +235,20 @@ BEGIN
             MESSAGE = 'the query reads a system column such as ctid or xmin',
             HINT = 'Read ordinary columns only.';
     END IF;
-    IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = p_view AND attnum > 0) THEN
+    IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = p_view AND attnum > 0
+                      AND attname <> '__pgs_row_id') THEN
         RAISE EXCEPTION USING ERRCODE = 'PS018', MESSAGE = 'the query has no columns',
             HINT = 'Select at least one.';
     END IF;
     SELECT attname INTO reserved FROM pg_attribute
-     WHERE attrelid = p_view AND attnum > 0 AND attname LIKE '\_\_pgs\_%' LIMIT 1;
+     WHERE attrelid = p_view AND attnum > 0 AND attname LIKE '\_\_pgs\_%'
+       AND NOT (attname = '__pgs_row_id' AND EXISTS (
+            SELECT FROM pgstream._sources(p_view) s
+              JOIN pgstream.pgs_stream_tables t ON t.pgs_relid = s.relid)) LIMIT 1;
     IF reserved IS NOT NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'PS018',
             MESSAGE = format('the column name "%s" is reserved', reserved),
-            HINT = 'Names that start with __pgs_ are internal. Reading a stream table, name its '
-                   'columns instead of *.';
+            HINT = 'Names that start with __pgs_ are internal.';
     END IF;
 END
 $$;
@@ -289,7 +292,7 @@ BEGIN
           JOIN pg_type t ON t.oid = a.atttypid
           LEFT JOIN pg_collation co ON co.oid = a.attcollation
           LEFT JOIN pg_namespace cn ON cn.oid = co.collnamespace
-         WHERE a.attrelid = p_view AND a.attnum > 0));
+         WHERE a.attrelid = p_view AND a.attnum > 0 AND a.attname <> '__pgs_row_id'));
     EXECUTE format('CREATE INDEX ON %s (__pgs_row_id)', storage);
     EXECUTE format('CREATE TRIGGER __pgs_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE '
                    'ON %s FOR EACH STATEMENT EXECUTE FUNCTION pgstream._guard()', storage);
@@ -298,6 +301,21 @@ BEGIN
     END IF;
     RETURN storage::regclass;
 END
+$$;
+
+-- The query, all names qualified. SELECT * over a stream table also gives the stream table's
+-- __pgs_row_id; that column is left out.
+CREATE FUNCTION pgstream._defining_query(p_view oid) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT CASE WHEN bool_or(a.attname = '__pgs_row_id')
+                THEN format('SELECT %s FROM (%s) q',
+                            string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
+                                FILTER (WHERE a.attname <> '__pgs_row_id'), v.text)
+                ELSE v.text END
+      FROM (SELECT rtrim(btrim(pg_get_viewdef(p_view)), ';') AS text) v
+     CROSS JOIN pg_attribute a
+     WHERE a.attrelid = p_view AND a.attnum > 0
+     GROUP BY v.text
 $$;
 
 CREATE FUNCTION pgstream._add_dependencies(p_id bigint, p_view oid) RETURNS void
@@ -345,7 +363,7 @@ BEGIN
         pgs_relid, pgs_name, pgs_schema, defining_query, original_query, owner_role, schedule,
         refresh_mode, status, functions_used)
     VALUES (
-        relid, target.rel, target.nsp, rtrim(btrim(pg_get_viewdef(p_view)), ';'), p_query,
+        relid, target.rel, target.nsp, pgstream._defining_query(p_view), p_query,
         pg_get_userbyid(caller), pgstream._check_schedule(p_schedule), mode,
         CASE WHEN coalesce(p_initialize, true) THEN 'INITIALIZING' ELSE 'ACTIVE' END,
         pgstream._function_names(p_view))

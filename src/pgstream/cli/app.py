@@ -1,0 +1,48 @@
+"""The commands, in the order in which `pgstream --help` lists them."""
+
+from __future__ import annotations
+
+import typer
+
+from pgstream.cli.alter import alter
+from pgstream.cli.bench import bench
+from pgstream.cli.create import create
+from pgstream.cli.demo import demo
+from pgstream.cli.drop import drop
+from pgstream.cli.errors import Commands
+from pgstream.cli.explain import explain
+from pgstream.cli.history import history
+from pgstream.cli.init import init
+from pgstream.cli.list import list_tables
+from pgstream.cli.refresh import refresh
+from pgstream.cli.serve import serve
+from pgstream.cli.status import status
+from pgstream.cli.verify import verify
+
+COMMANDS = (
+    ("demo", demo),
+    ("init", init),
+    ("create", create),
+    ("alter", alter),
+    ("drop", drop),
+    ("refresh", refresh),
+    ("list", list_tables),
+    ("status", status),
+    ("history", history),
+    ("explain", explain),
+    ("verify", verify),
+    ("serve", serve),
+    ("bench", bench),
+)
+
+app = typer.Typer(
+    cls=Commands,
+    help="SQL queries as stream tables: PostgreSQL tables that keep themselves fresh.",
+    epilog="Start with: pgstream demo",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for name, command in COMMANDS:
+    app.command(name)(command)

@@ -1,0 +1,53 @@
+"""What a refresh did, layer by layer, upstream first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pgstream.cli.output import show_table
+
+if TYPE_CHECKING:
+    from pgstream.catalog.records import RefreshResult
+
+COLUMNS = (
+    "name",
+    "action",
+    "reason",
+    "changes read",
+    "rows read",
+    "inserted",
+    "deleted",
+    "Spark actions",
+    "ms",
+)
+
+
+def layers(result: RefreshResult) -> list[dict[str, Any]]:
+    return [_layer(each) for each in (*result.upstream, result)]
+
+
+def _layer(result: RefreshResult) -> dict[str, Any]:
+    return {
+        "name": result.name,
+        "action": result.action.value,
+        "reason": result.reason,
+        "changes_read": result.changes_read,
+        "rows_read": result.rows_read,
+        "rows_inserted": result.rows_inserted,
+        "rows_deleted": result.rows_deleted,
+        "spark_actions": result.spark_actions,
+        "compute_ms": round(result.compute_ms, 1),
+        "apply_ms": round(result.apply_ms, 1),
+        "total_ms": round(result.total_ms, 1),
+    }
+
+
+def show_layers(found: list[dict[str, Any]]) -> None:
+    """The last column is the layer's own work; the cycle as a whole takes a little longer."""
+    keys = ("name", "action", "reason", "changes_read", "rows_read", "rows_inserted")
+    keys += ("rows_deleted", "spark_actions")
+    rows = []
+    for layer in found:
+        row = dict(zip(COLUMNS, (layer[key] for key in keys), strict=False))
+        rows.append({**row, "ms": f"{layer['compute_ms'] + layer['apply_ms']:.0f}"})
+    show_table(None, rows, COLUMNS)

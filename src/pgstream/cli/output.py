@@ -1,0 +1,94 @@
+"""What commands print: tables for people, one JSON document for programs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+WIDTH_OF_A_PIPE = 200
+
+
+def console(stderr: bool = False) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(
+        file=stream,
+        width=None if stream.isatty() else WIDTH_OF_A_PIPE,
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def emit(document: Any) -> None:
+    """One JSON document on stdout."""
+    print(json.dumps(document, default=_plain, ensure_ascii=False, indent=2), flush=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return str(value)
+
+
+def say(text: str | Text) -> None:
+    console().print(text, markup=False)
+
+
+def complain(text: str | Text) -> None:
+    console(stderr=True).print(text, markup=False)
+
+
+def show_table(title: str | None, rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> None:
+    console().print(table_of(title, rows, columns))
+
+
+def table_of(title: str | None, rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> Table:
+    made = Table(title=title, title_justify="left", title_style="bold", header_style="bold cyan")
+    listed = list(rows)
+    for name in columns:
+        numeric = any(isinstance(row[name], int | float | Decimal) for row in listed)
+        boolean = all(isinstance(row[name], bool) for row in listed)
+        made.add_column(
+            name, justify="right" if numeric and not boolean else "left", overflow="fold"
+        )
+    for row in listed:
+        made.add_row(*(Text(text(row[name])) for name in columns))
+    return made
+
+
+def text(value: Any) -> str:
+    """A value in a cell."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.1f}"
+        case datetime():
+            return value.isoformat(sep=" ", timespec="seconds")
+        case timedelta():
+            return f"{value.total_seconds():.0f} s"
+        case _:
+            return str(value)
+
+
+@contextlib.contextmanager
+def working(what: str, as_json: bool = False) -> Iterator[None]:
+    """A spinner on stderr, if a person is looking."""
+    screen = console(stderr=True)
+    if as_json or not screen.is_terminal:
+        yield
+        return
+    with screen.status(what):
+        yield

@@ -1,0 +1,70 @@
+"""pgstream serve"""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pgstream.cli.log_lines import LogLines
+from pgstream.cli.options import AsJson, Dsn, Embedded, database
+
+if TYPE_CHECKING:
+    from pgstream.schedule.worker import Worker
+
+
+def serve(
+    dsn: Dsn = None,
+    embedded: Embedded = None,
+    once: Annotated[
+        bool,
+        typer.Option("--once", help="Do what is to be done now, then end; 1 if a refresh fails."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Keep stream tables fresh: the worker.
+
+    It answers refreshes asked for in SQL, builds new stream tables and refreshes what is due.
+    It logs to stderr, with --json one JSON document per line. Ctrl-C and SIGTERM end it after
+    the refresh under way. Two workers at once are safe.
+
+    Example: pgstream serve --dsn postgresql://me@localhost/shop
+    """
+    from pgstream.schedule.worker import Worker
+
+    log = LogLines(as_json)
+    with database(dsn, embedded) as stream:
+        worker = Worker(stream.dsn, stream.sessions, log)
+        info = stream.connection.info
+        log.greet(info.dbname, info.host)
+        _once(worker) if once else _forever(worker)
+    log.line("stopped", "stopped")
+    if once and worker.failures:
+        raise typer.Exit(1)
+
+
+def _once(worker: Worker) -> None:
+    try:
+        worker.open()
+        worker.tick()
+    finally:
+        worker.close()
+
+
+def _forever(worker: Worker) -> None:
+    worker.open()
+    _end_on_signals(worker)
+    worker.start_spark()
+    _end_on_signals(worker)  # Spark has put a handler of its own in the place of ours
+    worker.run()
+
+
+def _end_on_signals(worker: Worker) -> None:
+    def end(number: int, frame: Any) -> None:
+        if worker.stopping:
+            raise KeyboardInterrupt  # asked twice: at once
+        worker.stop()
+
+    signal.signal(signal.SIGINT, end)
+    signal.signal(signal.SIGTERM, end)

@@ -1,0 +1,21 @@
+"""pgstream status"""
+
+from __future__ import annotations
+
+from pgstream.cli.options import AsJson, Dsn, Embedded, database
+from pgstream.cli.output import emit, say, show_table
+
+
+def status(dsn: Dsn = None, embedded: Embedded = None, as_json: AsJson = False) -> None:
+    """Show how fresh each stream table is, and its errors.
+
+    Example: pgstream status
+    """
+    with database(dsn, embedded) as stream:
+        rows = [{**row, "schedule": row["schedule"] or "CALCULATED"} for row in stream.status()]
+    if as_json:
+        emit(rows)
+    elif rows:
+        show_table(None, rows, tuple(rows[0]))
+    else:
+        say("There are no stream tables. Create one with: pgstream create NAME QUERY")
