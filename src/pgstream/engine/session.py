@@ -6,10 +6,12 @@ data sources.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
 from decimal import Decimal
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DecimalType
@@ -43,6 +45,7 @@ LARGE = {
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.codegen.wholeStage": "true",
 }
+LOGGING = Path(__file__).with_name("log4j2.properties")
 STATIC = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -90,6 +93,7 @@ class Sessions:
         with self._lock:
             if self._small is not None:
                 return
+            logging.getLogger("SQLQueryContextLogger").disabled = True
             base = self._given or self._build()
             self._small = self._tuned(base.newSession(), SMALL)
             self._large = self._tuned(base.newSession(), LARGE)
@@ -100,11 +104,10 @@ class Sessions:
             return builder.remote(self.settings.spark_remote).getOrCreate()
         if self.settings.spark_master.startswith("local"):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        for name, value in STATIC.items():
+        quiet = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
+        for name, value in {**STATIC, "spark.driver.extraJavaOptions": quiet}.items():
             builder = builder.config(name, value)
-        session = builder.master(self.settings.spark_master).getOrCreate()
-        session.sparkContext.setLogLevel("OFF")
-        return session
+        return builder.master(self.settings.spark_master).getOrCreate()
 
     def _tuned(self, session: SparkSession, tuning: dict[str, str]) -> SparkSession:
         for name, value in {**COMMON, **tuning}.items():

@@ -235,11 +235,6 @@ BEGIN
             MESSAGE = 'the query reads a system column such as ctid or xmin',
             HINT = 'Read ordinary columns only.';
     END IF;
-    IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = p_view AND attnum > 0
-                      AND attname <> '__pgs_row_id') THEN
-        RAISE EXCEPTION USING ERRCODE = 'PS018', MESSAGE = 'the query has no columns',
-            HINT = 'Select at least one.';
-    END IF;
     SELECT attname INTO reserved FROM pg_attribute
      WHERE attrelid = p_view AND attnum > 0 AND attname LIKE '\_\_pgs\_%'
        AND NOT (attname = '__pgs_row_id' AND EXISTS (
@@ -249,6 +244,11 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PS018',
             MESSAGE = format('the column name "%s" is reserved', reserved),
             HINT = 'Names that start with __pgs_ are internal.';
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = p_view AND attnum > 0
+                      AND attname <> '__pgs_row_id') THEN
+        RAISE EXCEPTION USING ERRCODE = 'PS018', MESSAGE = 'the query has no columns',
+            HINT = 'Select at least one.';
     END IF;
 END
 $$;
