@@ -41,6 +41,14 @@ VARIADIC: dict[type[exp.Expr], str] = {
 }  # fmt: skip
 
 
+# The parts of a node that conversion reads, or that say nothing of its meaning here. A node
+# with any other part is left to PostgreSQL.
+UNDERSTOOD = frozenset(
+    ("this", "expression", "expressions", "to", "ifs", "default", "delimiter", "part_index",
+     "typed", "safe", "ignore_nulls")
+)  # fmt: skip
+
+
 class Converter:
     """Converts the expressions of one SELECT.
 
@@ -80,6 +88,9 @@ class Converter:
 
     def known(self, node: exp.Expr) -> Expression | None:
         kind = type(node)
+        understood = UNDERSTOOD | ({"negate"} if kind is exp.Is else set())
+        if any(value and name not in understood for name, value in node.args.items()):
+            return None
         if kind in BINARY:
             return self.binary(node)
         if kind in UNARY:
@@ -121,21 +132,17 @@ class Converter:
         return self.call("in", value, *values.expressions)
 
     def unary(self, node: exp.Expr) -> Expression:
-        if isinstance(node, exp.Not) and isinstance(node.this, exp.Is):
-            return self.test(node.this, negated=True)
         return self.call(UNARY[type(node)], node.this)
 
-    def test(self, node: exp.Expr, negated: bool = False) -> Expression:
+    def test(self, node: exp.Expr) -> Expression:
         target = node.args["expression"]
-        if isinstance(target, exp.Not):  # IS NOT x
-            negated, target = not negated, target.this
         if isinstance(target, exp.Boolean):
             word = "true" if target.this else "false"
         elif isinstance(target, exp.Null):
             word = "null"
         else:
-            return self.native(node.parent if negated and node.parent else node)
-        name = f"is not {word}" if negated else f"is {word}"
+            return self.native(node)
+        name = f"is not {word}" if node.args.get("negate") else f"is {word}"
         return Call(name, (self.convert(node.this),), BOOLEAN)
 
     def cast(self, node: exp.Expr) -> Expression:

@@ -35,7 +35,8 @@ class GroupedSelect:
     def __init__(self, select: SelectLowering, converter: Converter, tree: Node) -> None:
         self.select, self.below, self.tree = select, converter, tree
         group = select.node.args.get("group")
-        self.keys: list[exp.Expr] = list(group.expressions) if group else []
+        # PostgreSQL prints GROUP BY (f(x)), but SELECT f(x).
+        self.keys: list[exp.Expr] = [k.unnest() for k in group.expressions] if group else []
         self.calls: list[tuple[str, exp.Expr | None, exp.Expr | None]] = []
         self.types: list[Type] = []
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 INTEGERS = ("smallint", "integer", "bigint")
 FLOATS = ("real", "double precision")
 TEXTS = ("text", "character varying")
+NO_EQUALITY = ("json", "xml", "jsonpath", "point", "polygon", "box", "path", "line", "circle",
+               "lseg")  # fmt: skip
 TIMES = ("date", "timestamp without time zone", "timestamp with time zone")
 
 
@@ -51,6 +53,11 @@ class Type:
     @property
     def is_boolean(self) -> bool:
         return self.name == "boolean"
+
+    @property
+    def has_equality(self) -> bool:
+        """Whether PostgreSQL compares the type; where not, its text is compared."""
+        return self.name not in NO_EQUALITY
 
     @property
     def digits(self) -> tuple[int, int] | None:

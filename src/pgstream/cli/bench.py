@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from pgstream.client import PgStream
 
 CYCLES = 3
+KEYS = (
+    "scenario",
+    "full_ms",
+    "differential_ms",
+    "ratio",
+    "changes_read",
+    "rows_read",
+    "spark_actions",
+    "no_data_ms",
+)
 COLUMNS = (
     "scenario",
     "FULL ms",
@@ -144,9 +154,7 @@ def _change(stream: PgStream, changes: int) -> None:
 
 
 def _show(results: list[dict[str, Any]], rows: int, changes: int) -> None:
-    keys = ("scenario", "full_ms", "differential_ms", "ratio", "changes_read", "rows_read")
-    keys += ("spark_actions", "no_data_ms")
-    table = [dict(zip(COLUMNS, (each[key] for key in keys), strict=True)) for each in results]
+    table = [dict(zip(COLUMNS, (each[key] for key in KEYS), strict=True)) for each in results]
     show_table(f"{rows} rows, {changes} changed per cycle", table, COLUMNS)
     say(f"DIFFERENTIAL is the median of {CYCLES} cycles; the counts are their largest.")
     wrong = [each["scenario"] for each in results if not each["exact"]]

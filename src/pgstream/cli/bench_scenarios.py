@@ -30,8 +30,8 @@ SELECT setseed(0.42);
 
 POPULATE = """
 INSERT INTO src (region, category, amount, score)
-SELECT ('{north,south,east,west,central}'::text[])[1 + i % 5],
-       ('{electronics,clothing,food,books,tools,toys}'::text[])[1 + i % 6],
+SELECT ('{north,south,east,west,central}'::text[])[1 + i %% 5],
+       ('{electronics,clothing,food,books,tools,toys}'::text[])[1 + i %% 6],
        round((random() * 10000)::numeric, 2), (random() * 100)::int
 FROM generate_series(1, %s) i
 """

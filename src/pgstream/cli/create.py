@@ -42,8 +42,7 @@ def create(
 ) -> None:
     """Create a stream table from a query, and fill it.
 
-    Example: pgstream create totals "SELECT region, sum(amount) AS total FROM orders GROUP BY
-    region" --schedule 5m
+    Example: pgstream create totals "SELECT region, sum(amount) AS total FROM orders GROUP BY 1"
     """
     text = _text(query, file)
     with database(dsn, embedded) as stream, working(f"creating {name}", as_json):

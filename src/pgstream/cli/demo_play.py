@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _HISTORY = """
 SELECT t.pgs_name AS layer, h.action, h.changes_read, h.rows_read,
-       h.rows_inserted AS inserted, h.rows_deleted AS deleted, h.spark_actions,
-       round(h.compute_ms + h.apply_ms) AS ms
+       h.rows_inserted, h.rows_deleted, h.spark_actions,
+       round(h.compute_ms + h.apply_ms)::bigint AS ms
 FROM pgstream.pgs_refresh_history h JOIN pgstream.pgs_stream_tables t USING (pgs_id)
 WHERE h.refresh_id > %s AND h.status = 'COMPLETED'
 ORDER BY h.refresh_id
@@ -30,6 +30,14 @@ SELECT count(*) FROM pgstream.pgs_refresh_history h
 JOIN pgstream.pgs_stream_tables t USING (pgs_id)
 WHERE h.refresh_id > %s AND h.status = 'COMPLETED' AND t.pgs_name = 'department_report'
 """
+_HEADS = {
+    "changes_read": "changes",
+    "rows_read": "read",
+    "rows_inserted": "+rows",
+    "rows_deleted": "−rows",
+    "spark_actions": "Spark",
+}
+"""Short: a table fits a terminal of 80 columns."""
 _PATIENCE = 30.0
 
 
@@ -37,7 +45,7 @@ class Player:
     def __init__(self, as_json: bool) -> None:
         self.quiet = as_json
         self.record: list[dict[str, Any]] = []
-        self.screen: Console = console()
+        self.screen: Console = console(width_of_a_pipe=100)
 
     def play(self, stream: PgStream, step: Step) -> None:
         self._title(step)
@@ -55,17 +63,15 @@ class Player:
 
     def run(self, stream: PgStream, statement: str) -> list[dict[str, Any]] | None:
         """Shows and runs a statement; its rows, if it has any."""
-        self._print(Padding(Syntax(statement, "postgresql", background_color="default"), (1, 2, 0)))
+        self._print(Padding(_highlighted(statement), (1, 2, 0, 2), expand=False))
         cursor = stream.connection.execute(statement.encode())
-        rows = None
-        if cursor.description:
-            names = [column.name for column in cursor.description]
-            rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        rows = _dicts(cursor) if cursor.description else None
         is_call = "SELECT pgstream." in statement
         self._note({"statement": statement, **({} if is_call or rows is None else {"rows": rows})})
         return rows
 
     def verify(self, stream: PgStream) -> list[dict[str, Any]]:
+        self._print(Text())
         self._print(Rule("[bold]6. Is it right?", align="left"))
         self.say("Each stream table against PostgreSQL's own answer to its query:")
         found = []
@@ -78,6 +84,7 @@ class Player:
         return found
 
     def farewell(self, ways: dict[str, Any], seconds: float) -> None:
+        self._print(Text())
         self._print(Rule("[bold]Go on", align="left"))
         self.say(
             f"That took {seconds:.0f} s. PostgreSQL stops now; the data stays. Start it again,"
@@ -111,15 +118,14 @@ class Player:
             time.sleep(0.1)
 
     def _show_work(self, stream: PgStream, mark: int) -> None:
-        cursor = stream.connection.execute(_HISTORY, (mark,))
-        names = [column.name for column in cursor.description or ()]
-        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        rows = _dicts(stream.connection.execute(_HISTORY, (mark,)))
         self._note({"refreshed": rows})
-        self._show("What was refreshed", rows)
+        short = [{_HEADS.get(name, name): value for name, value in row.items()} for row in rows]
+        self._show("What was refreshed", short)
 
     def _show(self, title: str | None, rows: list[dict[str, Any]]) -> None:
         if rows:
-            self._print(Padding(table_of(title, rows, tuple(rows[0])), (0, 2)))
+            self._print(table_of(title, rows, tuple(rows[0])))
         else:
             self._print(Padding(Text("(no rows)", style="dim"), (0, 2)))
 
@@ -133,3 +139,14 @@ class Player:
     def _print(self, what: Any) -> None:
         if not self.quiet:
             self.screen.print(what)
+
+
+def _dicts(cursor: Any) -> list[dict[str, Any]]:
+    names = [column.name for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def _highlighted(statement: str) -> Text:
+    text = Syntax("", "postgresql", theme="ansi_dark").highlight(statement)
+    text.rstrip()
+    return text

@@ -53,7 +53,9 @@ INSERT INTO employees (name, department_id, salary) VALUES
         "The tutorial writes this with WITH RECURSIVE. This version has no recursion yet, so the"
         " three levels are spelled out.\n"
         "A schedule is at least 60 s by default; the demo asks for 30 s, so it lowers the"
-        " minimum.",
+        " minimum.\n"
+        "Below each refresh: the changes and the other rows that it read, the rows that it"
+        " wrote, and its Spark actions.",
         (
             "SET pg_stream.min_schedule_seconds = 1;",
             """\

@@ -23,7 +23,7 @@ JSON_ASKED = "pgstream.json"
 class Commands(TyperGroup):
     """The group of all commands: what they raise ends here."""
 
-    def invoke(self, ctx: typer.Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         with _shown_warnings():
             try:
                 return super().invoke(ctx)

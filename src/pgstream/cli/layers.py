@@ -9,6 +9,16 @@ from pgstream.cli.output import show_table
 if TYPE_CHECKING:
     from pgstream.catalog.records import RefreshResult
 
+KEYS = (
+    "name",
+    "action",
+    "reason",
+    "changes_read",
+    "rows_read",
+    "rows_inserted",
+    "rows_deleted",
+    "spark_actions",
+)
 COLUMNS = (
     "name",
     "action",
@@ -44,10 +54,8 @@ def _layer(result: RefreshResult) -> dict[str, Any]:
 
 def show_layers(found: list[dict[str, Any]]) -> None:
     """The last column is the layer's own work; the cycle as a whole takes a little longer."""
-    keys = ("name", "action", "reason", "changes_read", "rows_read", "rows_inserted")
-    keys += ("rows_deleted", "spark_actions")
     rows = []
     for layer in found:
-        row = dict(zip(COLUMNS, (layer[key] for key in keys), strict=False))
+        row = dict(zip(COLUMNS, (layer[key] for key in KEYS), strict=False))
         rows.append({**row, "ms": f"{layer['compute_ms'] + layer['apply_ms']:.0f}"})
     show_table(None, rows, COLUMNS)

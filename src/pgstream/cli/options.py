@@ -53,11 +53,11 @@ Name = Annotated[
 
 def database(dsn: str | None, embedded: Path | None) -> PgStream:
     """The database that the options name; a context manager. Spark starts when it is needed."""
-    from pgstream import client
+    if embedded is None:
+        dsn = address(dsn)
+    from pgstream import client  # imports Spark, which takes a second
 
-    if embedded is not None:
-        return client.embedded(embedded)
-    return client.connect(address(dsn))
+    return client.embedded(embedded) if embedded else client.connect(address(dsn))
 
 
 def address(dsn: str | None) -> str:

@@ -10,6 +10,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -17,11 +18,11 @@ from rich.text import Text
 WIDTH_OF_A_PIPE = 200
 
 
-def console(stderr: bool = False) -> Console:
+def console(stderr: bool = False, width_of_a_pipe: int = WIDTH_OF_A_PIPE) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     return Console(
         file=stream,
-        width=None if stream.isatty() else WIDTH_OF_A_PIPE,
+        width=None if stream.isatty() else width_of_a_pipe,
         highlight=False,
         soft_wrap=True,
     )
@@ -53,7 +54,14 @@ def show_table(title: str | None, rows: Iterable[dict[str, Any]], columns: Seque
 
 
 def table_of(title: str | None, rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> Table:
-    made = Table(title=title, title_justify="left", title_style="bold", header_style="bold cyan")
+    made = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        header_style="bold cyan",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+    )
     listed = list(rows)
     for name in columns:
         numeric = any(isinstance(row[name], int | float | Decimal) for row in listed)

@@ -19,7 +19,7 @@ def keep_children_quiet() -> None:
     global _said
     if debugging() or _said is not None:
         return
-    _said = tempfile.TemporaryFile()
+    _said = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process)
     own = os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8", errors="backslashreplace")
     os.dup2(_said.fileno(), 2)
     sys.stderr = own

@@ -18,7 +18,7 @@ def refresh(
     embedded: Embedded = None,
     as_json: AsJson = False,
 ) -> None:
-    """Refresh a stream table, and first what it reads; show what was done.
+    """Refresh a stream table, and first what it reads.
 
     Example: pgstream refresh totals
     """

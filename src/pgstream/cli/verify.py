@@ -11,15 +11,13 @@ from pgstream.cli.output import emit, show_table, working
 
 
 def verify(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", show_default=False)
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", show_default=False)] = None,
     every: Annotated[bool, typer.Option("--all", help="All stream tables.")] = False,
     dsn: Dsn = None,
     embedded: Embedded = None,
     as_json: AsJson = False,
 ) -> None:
-    """Refresh stream tables and compare them with PostgreSQL's own answer.
+    """Compare stream tables, refreshed, with PostgreSQL's answer.
 
     The exit code is 1 if one differs. `missing` rows are in the answer only, `extra` ones in
     the stream table only.

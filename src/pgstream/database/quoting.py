@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from psycopg import sql
 
@@ -28,3 +28,12 @@ def listed(names: Sequence[str]) -> sql.Composed:
 def raw(text: str) -> sql.SQL:
     """SQL that PostgreSQL itself wrote, such as a deparsed query."""
     return sql.SQL(text)
+
+
+def joined(parts: Iterable[sql.Composable]) -> sql.Composed:
+    """The parts with commas between them."""
+    return sql.SQL(", ").join(parts)
+
+
+Composed = sql.Composed
+"""SQL that is composed."""

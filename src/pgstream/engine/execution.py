@@ -52,6 +52,7 @@ class Execution:
     snapshot: str
     _keys: dict[Keys, Rows | None] = field(default_factory=dict)
     _given: dict[Node, Rows] = field(default_factory=dict)
+    _computing: set[Node] = field(default_factory=set)
 
     def give(self, node: Given, rows: Rows) -> None:
         """From now on the leaf stands for these rows."""
@@ -133,6 +134,8 @@ class Execution:
         if node in self._given:
             rows = self._given[node]
             return self._view(Small(rows.table, rows.carriers), session, names)
+        if node in self._computing:
+            return None
         if isinstance(node, Keys) and self.key_values(node) is not None:
             values = self._keys[node]
             assert values is not None
@@ -204,10 +207,14 @@ class Execution:
         return distinct(tables, keys)
 
     def _computed_keys(self, keys: Keys) -> Rows | None:
+        """Keys that Spark must compute cost an action of their own."""
         if self.is_large(keys.input):
             return None
-        rows = self.collect(keys)
-        return rows
+        self._computing.add(keys)  # meanwhile it is a node to render, not a leaf
+        try:
+            return self.collect(keys)
+        finally:
+            self._computing.discard(keys)
 
 
 def distinct(parts: list[Rows], keys: Keys) -> Rows:

@@ -117,26 +117,51 @@ def absolute(call: Call, args: list[Rendered]) -> Rendered:
 # --- comparison and logic -------------------------------------------------------------------
 
 
+def aligned(*values: Rendered) -> list[str]:
+    """Numerics with one scale. Spark's own common type of two decimals may give up digits."""
+    if len({value.carrier.scale for value in values}) < 2:
+        return [value.sql for value in values]
+    carrier = common(values)
+    return [cast(value.sql, carrier) for value in values]
+
+
 def comparable(argument: Rendered, type_: Type) -> str:
+    """A form that Spark orders as PostgreSQL does. Dates and times become pairs, of which the
+    first part puts -infinity first and infinity last."""
     target = computing_type(type_)
-    return f"CAST({argument.sql} AS {target})" if target else argument.sql
+    if target is None:
+        return argument.sql
+    text = argument.sql
+    return (
+        f"CASE WHEN {text} IS NOT NULL THEN named_struct("
+        f"'end', CASE {text} WHEN '-infinity' THEN -1 WHEN 'infinity' THEN 1 ELSE 0 END, "
+        f"'at', CASE WHEN {text} IN ('-infinity', 'infinity') THEN NULL "
+        f"ELSE CAST({text} AS {target}) END) END"
+    )
 
 
 def carried(sql: str, argument: Rendered, type_: Type) -> str:
-    """A value of the computing type, back in its carrier: PostgreSQL's text in UTC."""
-    if type_.name == "timestamp with time zone":
-        return f"concat(CAST({sql} AS STRING), '+00')"
-    return cast(sql, argument.carrier)
+    """A comparable value back in its carrier: PostgreSQL's text, in UTC."""
+    if computing_type(type_) is None:
+        return cast(sql, argument.carrier)
+    zone = "'+00'" if type_.name == "timestamp with time zone" else "''"
+    return (
+        f"CASE {sql}.`end` WHEN -1 THEN '-infinity' WHEN 1 THEN 'infinity' "
+        f"ELSE concat(CAST({sql}.`at` AS STRING), {zone}) END"
+    )
 
 
 def comparison(call: Call, args: list[Rendered]) -> Rendered:
-    left, right = (comparable(a, e.type) for a, e in zip(args, call.arguments, strict=True))
+    if call.arguments[0].type.is_numeric:
+        left, right = aligned(*args)
+    else:
+        left, right = (comparable(a, e.type) for a, e in zip(args, call.arguments, strict=True))
     return Rendered(f"({left} {call.function} {right})", BOOLEAN)
 
 
 def equality(call: Call, args: list[Rendered]) -> Rendered:
     """Canonical text is equal where the values are: no cast, so that infinity works."""
-    left, right = (a.sql for a in args)
+    left, right = aligned(*args)
     operators = {
         "=": f"({left} = {right})",
         "<>": f"({left} <> {right})",
@@ -147,8 +172,8 @@ def equality(call: Call, args: list[Rendered]) -> Rendered:
 
 
 def membership(call: Call, args: list[Rendered]) -> Rendered:
-    listed = ", ".join(a.sql for a in args[1:])
-    return Rendered(f"({args[0].sql} IN ({listed}))", BOOLEAN)
+    value, *listed = aligned(*args)
+    return Rendered(f"({value} IN ({', '.join(listed)}))", BOOLEAN)
 
 
 def logic(call: Call, args: list[Rendered]) -> Rendered:
@@ -191,10 +216,9 @@ def coalesce(call: Call, args: list[Rendered]) -> Rendered:
 
 
 def nullif(call: Call, args: list[Rendered]) -> Rendered:
-    left, right = args
-    return Rendered(
-        f"(CASE WHEN {left.sql} = {right.sql} THEN NULL ELSE {left.sql} END)", left.carrier
-    )
+    left, right = aligned(*args)
+    kept = args[0]
+    return Rendered(f"(CASE WHEN {left} = {right} THEN NULL ELSE {kept.sql} END)", kept.carrier)
 
 
 def extreme(call: Call, args: list[Rendered]) -> Rendered:
@@ -203,6 +227,8 @@ def extreme(call: Call, args: list[Rendered]) -> Rendered:
     if len(args) == 1:
         return args[0]
     listed = [comparable(a, e.type) for a, e in zip(args, call.arguments, strict=True)]
+    if call.type.is_numeric:
+        listed = aligned(*args)
     widest = Rendered("", carrier)
     chosen = f"{call.function}({', '.join(listed)})"
     return Rendered(carried(chosen, widest, call.type), carrier)

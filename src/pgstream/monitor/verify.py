@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pgstream.algebra.types import NO_EQUALITY
 from pgstream.catalog.records import StreamTable
 from pgstream.database.connection import Connection
-from pgstream.database.quoting import compose, identifier, listed, raw
+from pgstream.database.quoting import Composed, compose, identifier, joined, listed, raw
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ def compare(connection: Connection, table: StreamTable) -> Verification:
     """EXCEPT ALL both ways, under the connection's snapshot."""
     columns = listed(table.columns)
     stored = compose("SELECT {c} FROM {t}", c=columns, t=identifier(table.schema, table.name))
-    query = compose("SELECT * FROM ({q}) q", q=raw(table.defining_query))
+    names = listed(table.columns)
+    query = compose("SELECT {c} FROM ({q}) q({n})", c=columns, n=names, q=raw(table.defining_query))
     counts = []
     for first, second in ((query, stored), (stored, query)):
         row = connection.execute(
@@ -35,6 +37,21 @@ def compare(connection: Connection, table: StreamTable) -> Verification:
         assert row is not None
         counts.append(row[0])
     return Verification(table.full_name, *counts)
+
+
+def _compared(connection: Connection, table: StreamTable) -> Composed:
+    """The columns; one whose type has no equality is compared as text."""
+    types: dict[str, str] = dict(
+        connection.execute(
+            "SELECT attname::text, format_type(atttypid, NULL) FROM pg_attribute"
+            " WHERE attrelid = %s AND attnum > 0",
+            (table.relid,),
+        ).fetchall()
+    )
+    return joined(
+        compose("{c}::text" if types[name] in NO_EQUALITY else "{c}", c=identifier(name))
+        for name in table.columns
+    )
 
 
 __all__ = ["Verification", "compare"]

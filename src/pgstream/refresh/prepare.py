@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pgstream.algebra.differentiate import sources
@@ -11,7 +12,7 @@ from pgstream.algebra.plan import Plan, plan
 from pgstream.catalog.records import StreamTable
 from pgstream.database.connection import Connection
 from pgstream.engine.describe import PostgresCatalog
-from pgstream.errors import PermissionDenied, QueryError
+from pgstream.errors import PermissionDenied, QueryError, SyntaxFault
 from pgstream.sql.parse import parse
 from pgstream.sql.passes import run_passes
 from pgstream.sql.places import place_of_word
@@ -34,8 +35,13 @@ class Prepared:
 
 
 def check_text(text: str) -> None:
-    """Refuses what the user's text shows to be unsupported, with its place."""
-    run_passes(parse(text), text)
+    """Refuses what the user's text shows to be unsupported, with its place.
+
+    Text that our parser cannot read is PostgreSQL's to judge: what it accepts is checked again
+    in its deparsed form.
+    """
+    with suppress(SyntaxFault):
+        run_passes(parse(text), text)
 
 
 def prepare(connection: Connection, table: StreamTable) -> Prepared:
@@ -45,7 +51,8 @@ def prepare(connection: Connection, table: StreamTable) -> Prepared:
         used = {d.relid: d.columns for d in table.dependencies}
         streams = frozenset(d.relid for d in table.dependencies if d.is_stream)
         catalog = PostgresCatalog(connection, used, streams)
-        tree = lower(parse(table.defining_query), catalog, table.columns)
+        deparsed = run_passes(parse(table.defining_query), table.original_query)
+        tree = lower(deparsed, catalog, table.columns)
         made = plan(tree)
     except QueryError as error:
         if error.line is None and error.construct:

@@ -16,7 +16,6 @@ from pgstream.errors import IntegrityError
 from pgstream.storage.names import (
     CHANGES_SCHEMA,
     COMMA,
-    has_equality,
     identifiers,
     match,
     temporary,
@@ -88,7 +87,7 @@ class Target:
 
     def _grouped(self, column: Column) -> sql.Composable:
         name = sql.Identifier(column.name)
-        return name if has_equality(column.type) else sql.SQL("{}::text").format(name)
+        return name if column.type.has_equality else sql.SQL("{}::text").format(name)
 
     def apply(self) -> Applied:
         """Takes rows out and puts rows in; duplicates are counted, never merged."""

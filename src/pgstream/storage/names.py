@@ -15,10 +15,6 @@ ROW_ID = sql.Identifier("__pgs_row_id")
 WEIGHT = sql.Identifier("__pgs_weight")
 COMMA = sql.SQL(", ")
 
-# Types without an equality operator: their text is compared.
-NO_EQUALITY = frozenset(("json", "xml", "point", "polygon", "box", "path", "line", "circle",
-                         "lseg", "jsonpath"))  # fmt: skip
-
 
 def state_table(id_: int) -> sql.Identifier:
     return sql.Identifier(STATE_SCHEMA, f"state_{id_}")
@@ -37,14 +33,10 @@ def type_sql(type_: Type) -> sql.SQL:
     return sql.SQL(type_.declared)
 
 
-def has_equality(type_: Type) -> bool:
-    return type_.name not in NO_EQUALITY
-
-
 def same(column: Column, left: str, right: str) -> sql.Composed:
     """left.column IS NOT DISTINCT FROM right.column."""
     form = "{}.{c} IS NOT DISTINCT FROM {}.{c}"
-    if not has_equality(column.type):
+    if not column.type.has_equality:
         form = "{}.{c}::text IS NOT DISTINCT FROM {}.{c}::text"
     return sql.SQL(form).format(
         sql.Identifier(left), sql.Identifier(right), c=sql.Identifier(column.name)

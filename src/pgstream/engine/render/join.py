@@ -1,13 +1,14 @@
 """Inner join; weights multiply."""
 
 from pgstream.algebra.operators.join import Join
-from pgstream.engine.expressions import render
+from pgstream.engine.expressions import aligned, render
 from pgstream.engine.relation import Relation, select
 
 
 def join(node: Join, left: Relation, right: Relation) -> Relation:
     columns = left.columns("l") + right.columns("r")
-    conditions = [f"l.c{a} = r.c{b}" for a, b in node.on]
+    pairs = [aligned(columns[a], columns[len(left.carriers) + b]) for a, b in node.on]
+    conditions = [f"{first} = {second}" for first, second in pairs]
     if node.condition is not None:
         conditions.append(render(node.condition, columns).sql)
     how = f"JOIN ({right.sql}) r ON {' AND '.join(conditions)}" if conditions else (

@@ -1,6 +1,7 @@
 """Distinct key values, and the rows whose columns are among them."""
 
 from pgstream.algebra.operators.keys import KeyFilter, Keys
+from pgstream.engine.expressions import aligned
 from pgstream.engine.relation import Relation, select
 
 
@@ -17,7 +18,9 @@ def keys(node: Keys, input: Relation) -> Relation:
 
 
 def key_filter(node: KeyFilter, input: Relation, among: Relation) -> Relation:
-    pairs = " AND ".join(f"a.c{column} <=> k.c{i}" for i, column in enumerate(node.indexes))
+    rows, wanted = input.columns("a"), among.columns("k")
+    compared = [aligned(rows[column], wanted[i]) for i, column in enumerate(node.indexes)]
+    pairs = " AND ".join(f"{first} <=> {second}" for first, second in compared)
     # Keys are distinct, so an inner join keeps each row once; a semi-join would be moved by
     # the optimizer below the point where its input is made one partition.
     sql = f"SELECT a.* FROM ({input.sql}) a JOIN ({among.sql}) k ON {pairs}"
