@@ -160,9 +160,11 @@ SPARK_LIST: dict[str, Callable[[Call], bool]] = {
 
 def spark_refusal(expression: Expression) -> str | None:
     """What in the expression Spark must not evaluate; None if all of it is on the list."""
-    for part in walk(expression):
+    parts = list(walk(expression))
+    for part in parts:
         if isinstance(part, Native):
             return part.label
+    for part in parts:
         if isinstance(part, Call):
             allowed = SPARK_LIST.get(part.function)
             if allowed is None or not allowed(part):

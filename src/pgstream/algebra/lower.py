@@ -118,7 +118,7 @@ class Lowering:
             detail="Spark does not evaluate it as PostgreSQL does, and it does not read "
             "the columns of one table only, so PostgreSQL cannot compute it in the scan.",
             hint="Move it into a stream table below, or into a subquery's top level.",
-            construct=refusal,
+            construct=refusal.split(" on ")[0],
         )
 
 

@@ -134,7 +134,7 @@ def plan(tree: Node) -> Plan:
             if refusal is not None:
                 raise UnsupportedExpression(
                     f"The expression {refusal} cannot be computed exactly inside this query.",
-                    construct=refusal.split(" ")[0],
+                    construct=refusal.split(" on ")[0],
                     detail="It stands above a GROUP BY that is not the query's last step, "
                     "and Spark does not evaluate it as PostgreSQL does.",
                     hint="Make the grouped subquery a stream table of its own.",

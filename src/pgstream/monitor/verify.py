@@ -25,7 +25,7 @@ class Verification:
 
 def compare(connection: Connection, table: StreamTable) -> Verification:
     """EXCEPT ALL both ways, under the connection's snapshot."""
-    columns = listed(table.columns)
+    columns = _compared(connection, table)
     stored = compose("SELECT {c} FROM {t}", c=columns, t=identifier(table.schema, table.name))
     names = listed(table.columns)
     query = compose("SELECT {c} FROM ({q}) q({n})", c=columns, n=names, q=raw(table.defining_query))

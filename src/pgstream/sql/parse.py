@@ -18,7 +18,7 @@ def parse(text: str) -> Query:
             "The defining query is empty.",
             hint="Give one SELECT statement.",
         )
-    statements = [s for s in _statements(text) if s is not None]
+    statements = [s for s in _statements(text) if s and not isinstance(s, exp.Semicolon)]
     if not statements:
         raise EmptyQuery("The defining query is empty.", hint="Give one SELECT statement.")
     if len(statements) > 1:

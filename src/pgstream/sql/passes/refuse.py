@@ -6,6 +6,7 @@ Each refusal is a row of REFUSALS: what it looks for, its name, the reason, the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from sqlglot import exp
 
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.parse import Query
-from pgstream.sql.places import place_of
+from pgstream.sql.places import place_of, place_of_word
 
 AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
 
@@ -187,11 +188,11 @@ REFUSALS: tuple[Refusal, ...] = (
 
 def refuse(query: Query, text: str) -> Query:
     for node, refusal in _refused(query):
-        place = place_of(text, node, refusal.keyword)
         name = refusal.construct
+        place = place_of(text, node, refusal.keyword)
         if name == "this aggregate":
-            name = node.sql_name() if isinstance(node, exp.Func) else node.name
-            name = (node.name if isinstance(node, exp.Anonymous) else name).upper()
+            name = _aggregate_name(node, text)
+            place = place_of_word(text, name)
         raise UnsupportedConstruct(
             f"{name} is not supported in a stream table's query.",
             construct=name,
@@ -201,6 +202,14 @@ def refuse(query: Query, text: str) -> Query:
             hint=refusal.way_out,
         )
     return query
+
+
+def _aggregate_name(node: exp.Expr, text: str) -> str:
+    """The aggregate as the user writes it; the parser may have another name for it."""
+    for name in re.findall(r"\w+(?=\s*\()", text):
+        if name.lower() in OTHER_AGGREGATES:
+            return str(name)
+    return node.name if isinstance(node, exp.Anonymous) else node.key
 
 
 def _refused(query: Query) -> Iterator[tuple[exp.Expr, Refusal]]:

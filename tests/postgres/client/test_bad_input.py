@@ -1,0 +1,142 @@
+"""Bad input: each kind has its own clear error, with its place, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgstream import errors
+
+TABLES = """
+CREATE TABLE t (id int PRIMARY KEY, g text, x numeric(10,2), j json, b boolean, d date);
+CREATE TABLE u (id int, t_id int);
+CREATE VIEW v AS SELECT id FROM t;
+CREATE MATERIALIZED VIEW mv AS SELECT id FROM t;
+"""
+
+# query, error, words in the message, word at whose place the error points (or None)
+QUERIES = [
+    ("", errors.EmptyQuery, "empty", None),
+    ("  -- nothing\n ;", errors.EmptyQuery, "empty", None),
+    ("SELECT 1 AS a; SELECT 2 AS b", errors.MultipleStatements, "2 statements", None),
+    ("INSERT INTO t VALUES (1)", errors.NotASelect, "INSERT", None),
+    ("DELETE FROM t RETURNING id", errors.NotASelect, "DELETE", None),
+    ("CREATE TABLE made (a int)", errors.NotASelect, "CREATE", None),
+    ("SELECT id FRM t WHERE", errors.SyntaxFault, "syntax error", None),
+    ("SELECT id\nFROM nowhere", errors.UnknownName, "nowhere", "nowhere"),
+    ("SELECT id,\n  nope FROM t", errors.UnknownName, "nope", "nope"),
+    ("SELECT frobnicate(id) FROM t", errors.UnknownName, "frobnicate", "frobnicate"),
+    ("SELECT id + g FROM t", errors.UnknownName, "operator", "+"),
+    ("SELECT g FROM t GROUP BY id, x HAVING d", errors.TypeMismatch, "boolean", "d"),
+    ("SELECT x FROM t GROUP BY g", errors.QueryError, "GROUP BY", "x"),
+    ("SELECT id, id FROM t", errors.QueryError, "more than once", None),
+    ("SELECT FROM t", errors.QueryError, "no columns", None),
+    ("SELECT id AS __pgs_weight FROM t", errors.QueryError, "reserved", None),
+    ("SELECT id FROM t LIMIT 5", errors.UnsupportedConstruct, "LIMIT", "LIMIT"),
+    ("SELECT id FROM t OFFSET 5", errors.UnsupportedConstruct, "OFFSET", "OFFSET"),
+    ("SELECT id FROM t TABLESAMPLE BERNOULLI(10)", errors.UnsupportedConstruct, "TABLESAMPLE",
+     "TABLESAMPLE"),
+    ("SELECT id FROM t\nFOR UPDATE", errors.UnsupportedConstruct, "FOR UPDATE", "FOR"),
+    ("SELECT DISTINCT g FROM t", errors.UnsupportedConstruct, "DISTINCT", "DISTINCT"),
+    ("SELECT DISTINCT ON (g) g, x FROM t", errors.UnsupportedConstruct, "DISTINCT ON",
+     "DISTINCT"),
+    ("SELECT count(DISTINCT g) FROM t", errors.UnsupportedConstruct, "DISTINCT", "DISTINCT"),
+    ("SELECT t.id FROM t\nLEFT JOIN u ON u.t_id = t.id", errors.UnsupportedConstruct,
+     "LEFT JOIN", "LEFT"),
+    ("SELECT t.id FROM t RIGHT JOIN u ON u.t_id = t.id", errors.UnsupportedConstruct,
+     "RIGHT JOIN", "RIGHT"),
+    ("SELECT t.id FROM t FULL JOIN u ON u.t_id = t.id", errors.UnsupportedConstruct,
+     "FULL JOIN", "FULL"),
+    ("SELECT id FROM t NATURAL JOIN u", errors.UnsupportedConstruct, "NATURAL JOIN", "NATURAL"),
+    ("SELECT id, row_number() OVER (ORDER BY id) FROM t", errors.UnsupportedConstruct,
+     "window function", "OVER"),
+    ("SELECT id FROM t UNION SELECT id FROM u", errors.UnsupportedConstruct, "UNION", "UNION"),
+    ("SELECT id FROM t EXCEPT SELECT id FROM u", errors.UnsupportedConstruct, "EXCEPT",
+     "EXCEPT"),
+    ("SELECT id FROM t INTERSECT SELECT id FROM u", errors.UnsupportedConstruct, "INTERSECT",
+     "INTERSECT"),
+    ("SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u)", errors.UnsupportedConstruct,
+     "subquery", "SELECT"),
+    ("SELECT id FROM t WHERE id IN (SELECT t_id FROM u)", errors.UnsupportedConstruct,
+     "subquery", "SELECT"),
+    ("SELECT id, (SELECT max(id) FROM u) FROM t", errors.UnsupportedConstruct, "subquery",
+     "SELECT"),
+    ("WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 3)"
+     " SELECT n FROM r", errors.UnsupportedConstruct, "RECURSIVE", "RECURSIVE"),
+    ("SELECT g, sum(x) FROM t GROUP BY ROLLUP (g)", errors.UnsupportedConstruct, "ROLLUP",
+     "ROLLUP"),
+    ("SELECT string_agg(g, ',') FROM t", errors.UnsupportedConstruct, "string_agg", "string_agg"),
+    ("SELECT t.id, n FROM t, generate_series(1, 3) n", errors.UnsupportedConstruct,
+     "set-returning", "generate_series"),
+    ("SELECT t.id, l.id AS l FROM t, LATERAL (SELECT u.id FROM u WHERE u.t_id = t.id) l",
+     errors.UnsupportedConstruct, "LATERAL", "LATERAL"),
+    ("SELECT id, random() AS r FROM t", errors.VolatileFunction, "random", "random"),
+    ("SELECT j FROM t GROUP BY j", errors.PgStreamError, "json", None),
+    ("SELECT id FROM v", errors.UnsupportedConstruct, "view", None),
+    ("SELECT id FROM mv", errors.UnsupportedConstruct, "materialized view", None),
+    ("SELECT relname FROM pg_class", errors.UnsupportedConstruct, "system catalog", None),
+    ("SELECT id FROM s", errors.CycleError, "public.s -> public.s", None),
+    ("SELECT a.x / b.x || upper(a.g || b.g) AS q FROM t a JOIN t b ON a.id = b.id",
+     errors.UnsupportedExpression, "upper", "upper"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def client(database):
+    from pgstream.client import PgStream
+
+    with PgStream(database.dsn_as("pgs_test_owner")) as stream:
+        stream.execute(TABLES)
+        yield stream
+
+
+def objects(client):
+    return client.execute(
+        "SELECT 'class', relname::text FROM pg_class UNION ALL"
+        " SELECT 'function', proname::text FROM pg_proc UNION ALL"
+        " SELECT 'trigger', tgname::text FROM pg_trigger UNION ALL"
+        " SELECT 'catalog', pgs_name FROM pgstream.pgs_stream_tables ORDER BY 1, 2"
+    )
+
+
+def test_every_bad_query_has_its_own_error_and_leaves_nothing(client):
+    before = objects(client)
+    for query, kind, words, at in QUERIES:
+        with pytest.raises(kind) as caught:
+            client.create_stream_table("s", query)
+        error = caught.value
+        assert words.lower() in str(error).lower(), (query, str(error))
+        assert "Traceback" not in str(error)
+        if at is not None:
+            assert error.line is not None, (query, str(error))
+            line = query.splitlines()[error.line - 1]
+            assert line[error.column - 1 :].lower().startswith(at.lower()), (query, str(error))
+        assert objects(client) == before, query
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "words"),
+    [
+        ({"name": ""}, errors.BadName, ""),
+        ({"name": "a.b.c"}, errors.BadName, ""),
+        ({"name": "nowhere.s"}, errors.BadName, "nowhere"),
+        ({"name": "t"}, errors.DuplicateName, "t"),
+        ({"schedule": "soon"}, errors.BadSchedule, "soon"),
+        ({"schedule": "0s"}, errors.BadSchedule, ""),
+        ({"schedule": "5s"}, errors.BadSchedule, "60"),
+        ({"refresh_mode": "SOMETIMES"}, errors.BadMode, "SOMETIMES"),
+    ],
+)
+def test_bad_options_leave_nothing(client, arguments, kind, words):
+    before = objects(client)
+    options = {"name": "s", "query": "SELECT id FROM t", "schedule": "1m", **arguments}
+    with pytest.raises(kind) as caught:
+        client.create_stream_table(**options)
+    assert words in str(caught.value)
+    assert objects(client) == before
+
+
+def test_a_stable_function_warns(client):
+    from pgstream import PgStreamWarning
+
+    with pytest.warns(PgStreamWarning, match="STABLE"):
+        client.create_stream_table("s", "SELECT id, now() AS at FROM t", initialize=False)
