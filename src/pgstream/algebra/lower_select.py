@@ -199,7 +199,7 @@ class SelectLowering:
 
     def resolve(self, node: exp.Expr) -> Expression | None:
         for table in self.tables:
-            if table.scan and node.args and not isinstance(node, exp.Column):
+            if table.scan and not isinstance(node, exp.Column | exp.Literal):
                 text = self.table_text(node, table)
                 if text in self.hoists.texts.get(table.alias, ()):
                     return self.ref(table.offset + table.names.index(f"({text})"))
@@ -237,6 +237,8 @@ class SelectLowering:
         """Have PostgreSQL compute the largest part of the expression that it can."""
         node = _unwrap(node)
         table = self.table_of(expression)
+        if not refs(expression):  # a constant that PostgreSQL computes: any table will do
+            table = next((each for each in self.tables if each.scan is not None), None)
         if table is not None and table.scan is not None and plain_column(expression) is None:
             text = self.table_text(node, table)
             if text not in self.hoists.texts.get(table.alias, ()):
