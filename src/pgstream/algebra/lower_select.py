@@ -56,6 +56,10 @@ class HoistFound(Exception):
         self.alias, self.text = alias, text
 
 
+# Parts of an expression that are not values of their own.
+NOT_VALUES = (exp.DataType, exp.Identifier, exp.Column, exp.If, exp.Any, exp.All, exp.Var)
+
+
 class SelectLowering:
     """Lowers one SELECT, with the hoists found so far."""
 
@@ -247,7 +251,7 @@ class SelectLowering:
             return
         converter = Converter(self.catalog, self.columns, self.resolve)
         for child in node.iter_expressions():
-            if isinstance(child, exp.DataType | exp.Identifier | exp.Column | exp.If):
+            if isinstance(child, NOT_VALUES):
                 continue
             part = converter.convert(child)
             if spark_refusal(part) is not None:

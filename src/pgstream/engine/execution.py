@@ -81,6 +81,8 @@ class Execution:
                 for i, c in enumerate(relation.carriers)
             ]
             self.leaves.counts.spark_actions += 1
+            # A writer looks its source up in the thread's active session: this makes it ours.
+            frame.sparkSession.createDataFrame([], "x int")
             writer = frame.selectExpr(*items, "w").write.format("pgstream_staging")
             writer = writer.mode("append").option("dsn", self.dsn)
             run(writer.option("db_schema", schema).option("table", table).save)

@@ -95,8 +95,6 @@ class Sessions:
                 return
             logging.getLogger("SQLQueryContextLogger").disabled = True
             base = self._given or self._build()
-            # A writer looks its source up in the thread's active session, which may be this one.
-            _register_sources(base)
             self._small = self._tuned(base.newSession(), SMALL)
             self._large = self._tuned(base.newSession(), LARGE)
 
@@ -115,13 +113,9 @@ class Sessions:
         for name, value in {**COMMON, **tuning}.items():
             session.conf.set(name, value)
         session.udf.register("pgs_divide", _divide, DecimalType(MAX_DIGITS, QUOTIENT_SCALE))
-        _register_sources(session)
+        session.dataSource.register(SliceSource)
+        session.dataSource.register(StagingSource)
         return session
-
-
-def _register_sources(session: SparkSession) -> None:
-    session.dataSource.register(SliceSource)
-    session.dataSource.register(StagingSource)
 
 
 def _divide(

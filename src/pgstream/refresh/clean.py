@@ -13,6 +13,7 @@ from pgstream.database.quoting import compose, identifier
 # frontier's arrival in the catalog.
 _HORIZON = """
 SELECT d.source_relid::bigint,
+       min((t.frontier #>> ARRAY['sources', d.source_relid::text, 'lsn'])::pg_lsn)::text,
        min(pg_snapshot_xmin((t.frontier #>> ARRAY['sources', d.source_relid::text, 'snapshot'])
            ::pg_snapshot)::text::numeric)::text
 FROM pgstream.pgs_dependencies d JOIN pgstream.pgs_stream_tables t USING (pgs_id)
@@ -26,7 +27,12 @@ HAVING NOT bool_or(t.frontier IS NULL AND EXISTS (
 
 def clean(connection: Connection, tables: Iterable[StreamTable]) -> None:
     relids = {source.relid for table in tables for source in table.dependencies}
-    for relid, horizon in connection.execute(_HORIZON, (list(relids),)).fetchall():
+    for relid, lsn, horizon in connection.execute(_HORIZON, (list(relids),)).fetchall():
+        connection.execute(
+            "UPDATE pgstream.pgs_change_tracking SET last_consumed_lsn = %s::pg_lsn"
+            " WHERE source_relid = %s AND last_consumed_lsn IS DISTINCT FROM %s::pg_lsn",
+            (lsn, relid, lsn),
+        )
         buffer = identifier("pgstream_changes", f"changes_{relid}")
         exists = connection.execute(
             "SELECT to_regclass(%s) IS NOT NULL", (f"pgstream_changes.changes_{relid}",)

@@ -20,6 +20,7 @@ from pgstream.engine.execution import Execution
 from pgstream.engine.leaves import Large, Leaves, estimated_rows
 from pgstream.engine.session import Sessions
 from pgstream.errors import PgStreamError, RefreshConflict
+from pgstream.monitor.explain import explain
 from pgstream.refresh.changes import SourceChanges, find_changes
 from pgstream.refresh.clean import clean
 from pgstream.refresh.compute import Computation
@@ -28,7 +29,7 @@ from pgstream.refresh.decide import Decision, decide
 from pgstream.refresh.prepare import Preparations, Prepared
 from pgstream.refresh.snapshot import Snapshot, take_snapshot
 from pgstream.settings import Settings
-from pgstream.storage.apply import Applied, Target
+from pgstream.storage.apply import Applied
 from pgstream.storage.names import temporary
 from pgstream.storage.staged import drop_staging
 
@@ -152,6 +153,9 @@ class Cycle:
         pending: Pending,
     ) -> RefreshResult:
         prepared = self.preparations.of(self.links.apply, table)
+        if not table.is_populated:
+            rows = explain(prepared.plan, self.links.apply)
+            store.save_explanation(self.links.apply, table.id, rows)
         leaves = self.leaves(table, changes, pending)
         execution = Execution(self.sessions, leaves, self.links.dsn, snapshot.exported)
         computation = Computation(prepared, execution, self.links.apply, self.links.notes)
@@ -259,6 +263,3 @@ class Cycle:
         )
         for table_id in attempts:
             drop_staging(links.notes, table_id)
-
-
-__all__ = ["Cycle", "Links", "Target"]

@@ -84,6 +84,7 @@ class Target:
                 " GROUP BY {}, __pgs_row_id HAVING sum(__pgs_weight) <> 0"
             ).format(self.delta, COMMA.join(back), rows, COMMA.join(groups))
         )
+        self.connection.execute(sql.SQL("ANALYZE {}").format(self.delta))
 
     def _grouped(self, column: Column) -> sql.Composable:
         name = sql.Identifier(column.name)

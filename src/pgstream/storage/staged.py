@@ -65,6 +65,8 @@ def convert(
     connection.execute(
         sql.SQL("INSERT INTO {} SELECT {}, w FROM {}").format(table, COMMA.join(items), raw)
     )
+    # So that PostgreSQL knows how few rows there are, and finds their partners by index.
+    connection.execute(sql.SQL("ANALYZE {}").format(table))
 
 
 def create_staging(dsn_connection: psycopg.Connection, id_: int, types: Sequence[str]) -> None:
