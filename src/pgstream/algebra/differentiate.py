@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pgstream.algebra.operators import aggregate, filter, join, project, union_all
+from pgstream.algebra.operators import aggregate, filter, join, project, union_all, weigh
 from pgstream.algebra.operators.keys import Keys
 from pgstream.algebra.operators.negate import Consolidate, negate, settled
 from pgstream.algebra.operators.node import Node
@@ -74,6 +74,7 @@ RULES: dict[type[Node], Callable[[Any, Differential], Node | None]] = {
     join.Join: join.delta,
     union_all.UnionAll: union_all.delta,
     aggregate.Aggregate: aggregate.delta,
+    weigh.Weigh: weigh.delta,
 }
 
 

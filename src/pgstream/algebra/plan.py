@@ -29,6 +29,7 @@ from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Scan, Stored
 from pgstream.algebra.operators.union_all import add
+from pgstream.algebra.operators.weigh import Weigh
 from pgstream.errors import UnsupportedExpression
 
 
@@ -39,6 +40,8 @@ class Accumulated:
     aggregate: Aggregate
     having: Expression | None
     output: tuple[Expression, ...]
+    count: Expression | None = None
+    """How often each group's row occurs, if not once."""
 
     @property
     def accumulators(self) -> tuple[Accumulator, ...]:
@@ -143,16 +146,19 @@ def plan(tree: Node) -> Plan:
 
 
 def _accumulated(tree: Node) -> Accumulated | None:
-    """Project(Filter?(Aggregate)) at the top."""
+    """Project(Weigh?(Filter?(Aggregate))) at the top."""
     if not isinstance(tree, Project):
         return None
-    inner, having = tree.input, None
+    inner, having, count = tree.input, None, None
+    if isinstance(inner, Weigh):
+        count = inner.count
+        inner = inner.input
     if isinstance(inner, Filter):
         having = inner.predicate
         inner = inner.input
     if not isinstance(inner, Aggregate):
         return None
-    return Accumulated(inner, having, tree.expressions)
+    return Accumulated(inner, having, tree.expressions, count)
 
 
 def _expressions(node: Node) -> tuple[Expression, ...]:
@@ -161,6 +167,8 @@ def _expressions(node: Node) -> tuple[Expression, ...]:
             return node.expressions
         case Filter():
             return (node.predicate,)
+        case Weigh():
+            return (node.count,)
         case Join(condition=condition) if condition is not None:
             return (condition,)
         case _:

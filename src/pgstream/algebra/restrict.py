@@ -20,6 +20,7 @@ from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.scan import Stored
 from pgstream.algebra.operators.union_all import UnionAll
+from pgstream.algebra.operators.weigh import Weigh
 
 
 def restrict(node: Node, indexes: tuple[int, ...], keys: Keys) -> Node:
@@ -28,6 +29,8 @@ def restrict(node: Node, indexes: tuple[int, ...], keys: Keys) -> Node:
             return Lookup(node, indexes, keys)
         case Filter(input, predicate):
             return Filter(restrict(input, indexes, keys), predicate)
+        case Weigh(input, count):
+            return Weigh(restrict(input, indexes, keys), count)
         case Negate(input):
             return Negate(restrict(input, indexes, keys))
         case Consolidate(input):

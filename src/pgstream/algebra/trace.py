@@ -16,6 +16,7 @@ from pgstream.algebra.operators.negate import Consolidate, Negate
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.union_all import UnionAll
+from pgstream.algebra.operators.weigh import Weigh
 
 Places = list[tuple[Node, tuple[int, ...]]]
 
@@ -24,7 +25,7 @@ def trace(node: Node, indexes: tuple[int, ...]) -> Places | None:
     match node:
         case Filter(input=inner) | Negate(input=inner) | Consolidate(input=inner):
             return trace(inner, indexes)
-        case KeyFilter(input=inner):
+        case KeyFilter(input=inner) | Weigh(input=inner):
             return trace(inner, indexes)
         case Project():
             below = [plain_column(node.expressions[i]) for i in indexes]

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pgstream.algebra.types import Type
 
 MAX_DIGITS = 38
-QUOTIENT_SCALE = 20
+QUOTIENT_SCALE = 24
 
 _NATIVE = {
     "smallint": ("SMALLINT", pa.int16()),

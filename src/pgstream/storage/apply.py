@@ -67,8 +67,12 @@ class Target:
             for text, column in zip(shown, self.columns, strict=True)
         ]  # fmt: skip
         having = "true" if plan.having is None else to_postgres(plan.having, lambda i: values[i])
-        rows = sql.SQL("SELECT {}, __pgs_row_id, __pgs_weight FROM {} WHERE {}").format(
+        count = "1" if plan.count is None else to_postgres(plan.count, lambda i: values[i])
+        rows = sql.SQL(
+            "SELECT {}, __pgs_row_id, __pgs_weight * ({}) AS __pgs_weight FROM {} WHERE {}"
+        ).format(
             COMMA.join(items),
+            sql.SQL(count),
             core,
             sql.SQL(having),
         )

@@ -16,6 +16,7 @@ from pgstream.algebra.operators.one import One
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.union_all import UnionAll
+from pgstream.algebra.operators.weigh import Weigh
 from pgstream.engine.relation import Relation
 from pgstream.engine.render.accumulate import accumulate
 from pgstream.engine.render.aggregate import aggregate
@@ -27,6 +28,7 @@ from pgstream.engine.render.one import one
 from pgstream.engine.render.project import project
 from pgstream.engine.render.row_id import row_id
 from pgstream.engine.render.union_all import union_all
+from pgstream.engine.render.weigh import weigh
 
 RENDERERS: dict[type[Node], Callable[..., Relation]] = {
     Accumulate: accumulate,
@@ -41,6 +43,7 @@ RENDERERS: dict[type[Node], Callable[..., Relation]] = {
     Project: project,
     RowId: row_id,
     UnionAll: union_all,
+    Weigh: weigh,
 }
 
 Leaf = Callable[[Node], Relation | None]
