@@ -1,0 +1,152 @@
+"""The documents say what the code does: names, defaults, codes and links."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from pgstream import errors
+from pgstream.algebra.functions import SPARK_LIST
+from pgstream.cli.app import COMMANDS
+from pgstream.database.migrate import migrations
+from pgstream.database.sqlstates import ERRORS
+from pgstream.errors import PgStreamError
+from pgstream.settings import DECLARED
+from pgstream.sql.passes.refuse import REFUSALS
+
+ROOT = Path(__file__).parents[3]
+REFERENCE = ROOT / "docs" / "reference"
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+SQL = "\n".join(migration.text for migration in migrations())
+
+
+def rows(path: Path, *header: str) -> list[list[str]]:
+    """The cells of the one table whose first columns have these titles."""
+    found: list[list[list[str]]] = []
+    for block in re.findall(r"(?:^\|.*\n)+", path.read_text(encoding="utf-8"), re.MULTILINE):
+        titles, _, *body = [cells(line) for line in block.splitlines()]
+        if tuple(titles[: len(header)]) == header:
+            found.append(body)
+    assert len(found) == 1, f"{path} has {len(found)} tables that start with {header}"
+    return found[0]
+
+
+def cells(line: str) -> list[str]:
+    """The cells of a line; an escaped bar is none that separates."""
+    return [cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def names(cell: str) -> list[str]:
+    """What stands in backticks."""
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def headings(path: Path, level: int) -> str:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if line.startswith("#" * level + " "))
+
+
+def test_every_refused_construct_is_listed() -> None:
+    listed = [row[0] for row in rows(REFERENCE / "sql.md", "construct", "reason", "way out")]
+    assert listed == [refusal.construct for refusal in REFUSALS]
+
+
+def test_every_setting_is_listed_with_its_default() -> None:
+    listed = [(names(row[0])[0], row[1]) for row in rows(REFERENCE / "settings.md", "setting")]
+    assert listed == [(each.name, each._show(each.default)) for each in DECLARED]
+
+
+@pytest.mark.parametrize(
+    "setting", [each for each in DECLARED if each.low is not None], ids=lambda each: each.name
+)
+def test_every_range_is_listed(setting) -> None:
+    listed = {names(row[0])[0]: row[2] for row in rows(REFERENCE / "settings.md", "setting")}
+    low, _, high = listed[setting.name].partition(" to ")
+    assert (float(low), float(high)) == (setting.low, setting.high)
+
+
+def test_every_error_is_listed_with_its_code() -> None:
+    listed = [(r[0], names(r[1])[0], r[2]) for r in rows(REFERENCE / "errors.md", "code", "class")]
+    classes = [
+        each
+        for _, each in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(each, PgStreamError)
+    ]
+    wanted = [(e.code, e.__name__, "yes" if e.transient else "no") for e in classes]
+    assert listed == sorted(wanted)
+
+
+def test_every_sqlstate_of_ours_is_listed_with_its_error() -> None:
+    listed = {
+        state: names(row[1])[0]
+        for row in rows(REFERENCE / "errors.md", "code", "class")
+        for state in re.findall(r"PS\d{3}", row[4])
+    }
+    ours = {state: kind.__name__ for state, kind in ERRORS.items() if state.startswith("PS")}
+    assert listed == ours
+
+
+def test_every_public_function_is_described() -> None:
+    public = re.findall(r"CREATE FUNCTION pgstream\.([a-z]\w*)\(", SQL)
+    described = re.findall(r"^### `(\w+)\(", headings(REFERENCE / "api.md", 3), re.MULTILINE)
+    assert sorted(described) == sorted(public)
+
+
+def test_every_command_is_described() -> None:
+    listed = [names(row[0])[0] for row in rows(REFERENCE / "api.md", "command", "does")]
+    assert listed == [name for name, _ in COMMANDS]
+
+
+def test_every_catalog_table_and_view_is_described() -> None:
+    text = (REFERENCE / "catalog.md").read_text(encoding="utf-8")
+    for kind, name in re.findall(r"CREATE (TABLE|VIEW) (pgstream\.\w+)", SQL):
+        found = f"## `{name}`" if kind == "TABLE" else f"| `{name}` |"
+        assert found in text, f"catalog.md does not describe {name}"
+
+
+def test_every_column_of_the_catalog_is_described() -> None:
+    text = (REFERENCE / "catalog.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## `(pgstream\.\w+)`\n(.*?)(?=^## )", text, re.M | re.S))
+    tables = re.findall(r"CREATE TABLE (pgstream\.\w+) \((.*?)^\);", SQL, re.M | re.S)
+    assert {name for name, _ in tables} == set(sections)
+    for name, body in tables:
+        columns = re.findall(r"^    ([a-z]\w*) ", body, re.MULTILINE)
+        first = [line.split("|")[1] for line in sections[name].splitlines() if line[:1] == "|"]
+        assert [n for cell in first for n in names(cell)] == columns, name
+
+
+def test_sparks_list_is_described() -> None:
+    listed = [
+        name
+        for row in rows(ROOT / "docs" / "design" / "values.md", "expression", "types")
+        for name in names(row[0])
+    ]
+    assert sorted(listed) == sorted(SPARK_LIST)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(document: Path) -> None:
+    text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target, _, anchor in re.findall(r"\]\(([^)#\s]*)(#([^)\s]+))?\)", text):
+        if re.match(r"\w+:", target):
+            continue
+        path = document.parent / target if target else document
+        assert path.exists(), f"{document.name} links to {target}"
+        if anchor:
+            assert anchor in anchors(path), f"{target} has no section {anchor}"
+
+
+def anchors(path: Path) -> list[str]:
+    titles = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_python_examples_compile(document: Path) -> None:
+    for code in re.findall(
+        r"^```python\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    ):
+        compile(code, document.name, "exec")
