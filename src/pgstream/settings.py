@@ -119,9 +119,6 @@ class Settings:
     max_consecutive_errors: int = _setting(
         3, "How many failures in a row move a stream table to ERROR.", 1, 100
     )
-    max_concurrent_refreshes: int = _setting(
-        4, "How many stream tables are refreshed at the same time.", 1, 32
-    )
     differential_max_change_ratio: float = _setting(
         0.15,
         "The share of changed rows above which a refresh is full; 0 never, 1 always.",

@@ -21,7 +21,7 @@ def test_defaults_are_those_of_the_specification() -> None:
     assert settings.scheduler_interval_ms == 1000
     assert settings.min_schedule_seconds == 60
     assert settings.max_consecutive_errors == 3
-    assert settings.max_concurrent_refreshes == 4
+    assert settings.small_path_rows == 50_000
     assert settings.differential_max_change_ratio == 0.15
     assert settings.spark_master == "local[*]"
     assert settings.spark_remote == ""
@@ -35,11 +35,11 @@ def test_every_setting_is_declared_with_a_sentence() -> None:
 
 
 def test_environment_wins_over_server_wins_over_default() -> None:
-    server = {"max_consecutive_errors": "5", "pg_stream.max_concurrent_refreshes": "8"}
+    server = {"max_consecutive_errors": "5", "pg_stream.small_path_rows": "8"}
     environ = {"PGSTREAM_MAX_CONSECUTIVE_ERRORS": "7"}
     settings = Settings.load(server, environ)
     assert settings.max_consecutive_errors == 7
-    assert settings.max_concurrent_refreshes == 8
+    assert settings.small_path_rows == 8
     assert settings.min_schedule_seconds == 60
 
 
@@ -100,13 +100,13 @@ def test_a_wrong_type_is_refused(name: str, text: str) -> None:
 
 def test_the_refusal_names_value_source_and_range() -> None:
     with pytest.raises(SettingError) as caught:
-        Settings.load(environ={"PGSTREAM_MAX_CONCURRENT_REFRESHES": "99"})
+        Settings.load(environ={"PGSTREAM_MAX_CONSECUTIVE_ERRORS": "999"})
     assert str(caught.value) == (
-        "Setting max_concurrent_refreshes cannot be 99, from the environment "
-        "(PGSTREAM_MAX_CONCURRENT_REFRESHES)\n"
-        "It must be a whole number from 1 to 32.\n"
-        "Hint: Set PGSTREAM_MAX_CONCURRENT_REFRESHES or "
-        "pg_stream.max_concurrent_refreshes; the default is 4."
+        "Setting max_consecutive_errors cannot be 999, from the environment "
+        "(PGSTREAM_MAX_CONSECUTIVE_ERRORS)\n"
+        "It must be a whole number from 1 to 100.\n"
+        "Hint: Set PGSTREAM_MAX_CONSECUTIVE_ERRORS or "
+        "pg_stream.max_consecutive_errors; the default is 3."
     )
     with pytest.raises(SettingError, match=r"from the server \(pg_stream\.enabled\)"):
         Settings.load({"enabled": "maybe"}, {})

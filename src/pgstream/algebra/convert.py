@@ -24,6 +24,7 @@ from pgstream.algebra.expressions import (
 )
 from pgstream.algebra.operators.node import Column
 from pgstream.algebra.types import BOOLEAN
+from pgstream.sql.deparsed import write
 
 Resolve = Callable[[exp.Expr], Expression | None]
 
@@ -76,11 +77,10 @@ class Converter:
         used = {i: self.columns[i].type for i in refs(expression)}
         text = to_postgres(expression, lambda i: f"s.c{i}")
         type_ = self.catalog.type_of(text, used)
-        collations = {part.type.collation for part in walk(expression) if isinstance(part, Ref)} - {
-            ""
-        }
+        inputs = [part.type for part in walk(expression) if isinstance(part, Ref)]
+        collations = {t.collation for t in inputs if t.is_text}
         if type_.is_text and collations:
-            type_ = replace(type_, collation=min(collations))
+            type_ = replace(type_, collation=max(collations))
         return replace(expression, type=type_)
 
     def call(self, function: str, *nodes: exp.Expr) -> Expression:
@@ -94,7 +94,8 @@ class Converter:
         if kind in BINARY:
             return self.binary(node)
         if kind in UNARY:
-            return self.unary(node)
+            alone = not any(value for name, value in node.args.items() if name != "this")
+            return self.call(UNARY[kind], node.this) if alone else None
         if kind in VARIADIC:
             return self.call(VARIADIC[kind], node.this, *node.expressions)
         match node:
@@ -131,9 +132,6 @@ class Converter:
             return None
         return self.call("in", value, *values.expressions)
 
-    def unary(self, node: exp.Expr) -> Expression:
-        return self.call(UNARY[type(node)], node.this)
-
     def test(self, node: exp.Expr) -> Expression:
         target = node.args["expression"]
         if isinstance(target, exp.Boolean):
@@ -163,7 +161,7 @@ class Converter:
         return self.typed(Call("case", (*parts, last), BOOLEAN))
 
     def constant(self, node: exp.Expr) -> Literal:
-        text, type_ = self.catalog.constant(node.sql(dialect="postgres"))
+        text, type_ = self.catalog.constant(write(node))
         return Literal(text, type_)
 
     def native(self, node: exp.Expr) -> Expression:
@@ -177,7 +175,7 @@ class Converter:
             slots.append(found)
             return exp.column(f"__pgs_slot_{len(slots) - 1}_")
 
-        text = node.copy().transform(slot).sql(dialect="postgres")
+        text = write(node.copy().transform(slot))
         pieces: list[str] = []
         ordered: list[Expression] = []
         rest = text

@@ -106,7 +106,7 @@ def _cast(call: Call) -> bool:
     if source.is_text and target.is_text:
         return True
     if source.name == target.name:
-        return not source.is_numeric or target.digits is None or source.is_numeric
+        return True
     if source.is_integer:
         return target.is_number or target.is_text
     if source.is_numeric:
@@ -171,6 +171,14 @@ def spark_refusal(expression: Expression) -> str | None:
                 types = ", ".join(str(argument.type) for argument in part.arguments)
                 return f"{part.function} on ({types})"
     return None
+
+
+def divides_numerics(expression: Expression) -> bool:
+    """A quotient of numerics has digits that depend on the digits of its operands."""
+    return any(
+        isinstance(part, Call) and part.function == "/" and part.type.is_numeric
+        for part in walk(expression)
+    )
 
 
 def aggregate_refusal(function: str, type_: Type | None) -> str | None:

@@ -18,7 +18,7 @@ from pgstream.algebra.expressions import (
     Expression,
     Ref,
 )
-from pgstream.algebra.functions import spark_refusal
+from pgstream.algebra.functions import divides_numerics, spark_refusal
 from pgstream.algebra.lower_select import HoistFound, Hoists, SelectLowering
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
@@ -110,6 +110,8 @@ class Lowering:
         """The expression, if Spark may evaluate it; else its hoist, else an error."""
         refusal = spark_refusal(expression)
         if refusal is None:
+            if select is not None and node is not None and divides_numerics(expression):
+                select.hoist(expression, node)  # PostgreSQL's own digits, where it can
             return expression
         if select is not None and node is not None:
             select.hoist(expression, node)

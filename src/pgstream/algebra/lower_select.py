@@ -26,6 +26,7 @@ from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.scan import Field, Scan
 from pgstream.algebra.place import place
 from pgstream.errors import UnsupportedConstruct, UnsupportedExpression
+from pgstream.sql.deparsed import write
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower import Lowering
@@ -219,7 +220,7 @@ class SelectLowering:
             if (not node.table or node.table == table.alias) and node.name in table.names:
                 return self.ref(table.offset + table.names.index(node.name))
         raise UnsupportedExpression(
-            f"The reference {node.sql(dialect='postgres')} is not supported.",
+            f"The reference {write(node)} is not supported.",
             construct=node.name,
             hint="Name a column of a table in FROM; whole rows and fields are not columns.",
         )
@@ -272,7 +273,7 @@ class SelectLowering:
                 return exp.column(exp.to_identifier(name, quoted=True))
             return part
 
-        return str(_unwrap(node).copy().transform(unqualify).sql(dialect="postgres"))
+        return write(_unwrap(node).copy().transform(unqualify))
 
 
 def _and_parts(node: exp.Expr) -> list[exp.Expr]:

@@ -71,14 +71,6 @@ class Plan:
     def columns(self) -> tuple[Column, ...]:
         return self.tree.columns
 
-    @property
-    def stored_columns(self) -> tuple[Column, ...]:
-        """The columns of what is stored: of the stream table, or of its state table."""
-        if self.accumulated is None:
-            return self.columns
-        sums = tuple(Column(a.name, a.type) for a in self.accumulated.accumulators)
-        return self.accumulated.key_columns + sums
-
     def full(self, changed: Changed, stored: Scan | None) -> Node:
         """From what is stored to the whole result after the changes: Q(after) − stored."""
         state = Differential(changed)

@@ -43,6 +43,10 @@ class Dependency:
     is_stream: bool
     columns: frozenset[str]
 
+    @property
+    def is_dropped(self) -> bool:
+        return not self.name
+
 
 @dataclass(frozen=True, slots=True)
 class StreamTable:

@@ -27,10 +27,11 @@ SELECT t.pgs_id, t.pgs_relid::bigint, t.pgs_schema, t.pgs_name, t.defining_query
 FROM pgstream.pgs_stream_tables t
 """
 _DEPENDENCIES = """
-SELECT d.pgs_id, d.source_relid::bigint, n.nspname, c.relname,
+SELECT d.pgs_id, d.source_relid::bigint, coalesce(n.nspname, ''), coalesce(c.relname, ''),
        d.source_type = 'STREAM_TABLE', d.columns_used
 FROM pgstream.pgs_dependencies d
-JOIN pg_class c ON c.oid = d.source_relid JOIN pg_namespace n ON n.oid = c.relnamespace
+LEFT JOIN pg_class c ON c.oid = d.source_relid
+LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE d.pgs_id = ANY(%s) ORDER BY d.source_relid
 """
 

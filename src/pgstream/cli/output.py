@@ -18,11 +18,11 @@ from rich.text import Text
 WIDTH_OF_A_PIPE = 200
 
 
-def console(stderr: bool = False, width_of_a_pipe: int = WIDTH_OF_A_PIPE) -> Console:
+def console(stderr: bool = False, width_of_a_pipe: int | None = None) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     return Console(
         file=stream,
-        width=None if stream.isatty() else width_of_a_pipe,
+        width=None if stream.isatty() else width_of_a_pipe or WIDTH_OF_A_PIPE,
         highlight=False,
         soft_wrap=True,
     )
@@ -50,7 +50,19 @@ def complain(text: str | Text) -> None:
 
 
 def show_table(title: str | None, rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> None:
-    console().print(table_of(title, rows, columns))
+    """A table; on a screen too narrow for it, one value per line."""
+    listed, screen = list(rows), console()
+    made = table_of(title, listed, columns)
+    unbounded = screen.options.update(max_width=10_000)
+    if screen.measure(made, options=unbounded).maximum <= screen.width:
+        screen.print(made)
+        return
+    longest = max(map(len, columns))
+    for row in listed:
+        for name in columns:
+            line = Text.assemble((name.ljust(longest + 2), "cyan"), text(row[name]))
+            screen.print(line)
+        screen.print()
 
 
 def table_of(title: str | None, rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> Table:

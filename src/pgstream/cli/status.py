@@ -5,6 +5,17 @@ from __future__ import annotations
 from pgstream.cli.options import AsJson, Dsn, Embedded, database
 from pgstream.cli.output import emit, say, show_table
 
+HEADS = {
+    "name": "name",
+    "status": "status",
+    "refresh_mode": "mode",
+    "is_populated": "filled",
+    "consecutive_errors": "errors",
+    "schedule": "schedule",
+    "data_timestamp": "data as of",
+    "staleness": "age",
+}
+
 
 def status(dsn: Dsn = None, embedded: Embedded = None, as_json: AsJson = False) -> None:
     """Show how fresh each stream table is, and its errors.
@@ -16,6 +27,7 @@ def status(dsn: Dsn = None, embedded: Embedded = None, as_json: AsJson = False) 
     if as_json:
         emit(rows)
     elif rows:
-        show_table(None, rows, tuple(rows[0]))
+        shown = [{head: row[name] for name, head in HEADS.items()} for row in rows]
+        show_table(None, shown, tuple(HEADS.values()))
     else:
         say("There are no stream tables. Create one with: pgstream create NAME QUERY")

@@ -7,7 +7,7 @@ PostgreSQL's own text (ISO dates, UTC), and comes back through a cast from text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -33,13 +33,17 @@ _COMPUTED = {
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """The Spark type of a value. `scale` is set for decimals; `trimmed` says that the scale
-    is ours, not the value's, so that trailing zeros mean nothing."""
+    """The Spark type of a value. `scale` is set for decimals.
+
+    `loose`: a value's own scale may be smaller; the carrier's is the largest that occurs.
+    `trimmed`: the scale is ours, so that trailing zeros mean nothing.
+    """
 
     spark: str
     arrow: pa.DataType
     scale: int | None = None
     trimmed: bool = False
+    loose: bool = False
 
 
 TEXT = Carrier("STRING", pa.string())
@@ -47,9 +51,14 @@ BIGINT = Carrier("BIGINT", pa.int64())
 BOOLEAN = Carrier("BOOLEAN", pa.bool_())
 
 
-def decimal(scale: int, trimmed: bool = False) -> Carrier:
+def decimal(scale: int, *like: Carrier, trimmed: bool = False) -> Carrier:
+    """A decimal of this scale, loose or trimmed where one of those it is made of is."""
     return Carrier(
-        f"DECIMAL({MAX_DIGITS},{scale})", pa.decimal128(MAX_DIGITS, scale), scale, trimmed
+        f"DECIMAL({MAX_DIGITS},{scale})",
+        pa.decimal128(MAX_DIGITS, scale),
+        scale,
+        trimmed or any(carrier.trimmed for carrier in like),
+        any(carrier.loose for carrier in like),
     )
 
 
@@ -57,7 +66,9 @@ def carrier_of(type_: Type, scale: int | None = None) -> Carrier:
     """The carrier of a type; `scale` is that of an unconstrained numeric."""
     if type_.is_numeric:
         digits = type_.digits
-        return decimal(max(digits[1], 0) if digits else scale or 0)
+        if digits is None and scale is not None:
+            return replace(decimal(scale), loose=True)
+        return decimal(max(digits[1], 0) if digits else 0)
     native = _NATIVE.get(type_.name)
     return Carrier(*native) if native else TEXT
 
@@ -74,7 +85,7 @@ def travels_as_text(type_: Type) -> bool:
 def union_carrier(first: Carrier, second: Carrier) -> Carrier:
     if first.scale is None or second.scale is None:
         return first
-    return decimal(max(first.scale, second.scale), first.trimmed or second.trimmed)
+    return decimal(max(first.scale, second.scale), first, second)
 
 
 _STAGED = {"INT": "integer", "FLOAT": "real", "DOUBLE": "double precision", "STRING": "text"}

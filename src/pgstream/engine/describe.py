@@ -47,10 +47,11 @@ class PostgresCatalog:
         self.streams = streams
         self._types: dict[tuple[int, int], Type] = {}
         row = connection.execute(
-            "SELECT coalesce(to_jsonb(d) ->> 'datlocale', d.datcollate), d.datlocprovider"
-            " FROM pg_database d WHERE datname = current_database()"
+            "SELECT coalesce(to_jsonb(d) ->> 'datlocale', to_jsonb(d) ->> 'daticulocale',"
+            " d.datcollate) FROM pg_database d WHERE datname = current_database()"
         ).fetchone()
-        self.default_collation = row[0] if row else ""
+        name = row[0] if row else ""
+        self.default_collation = "" if name in BINARY_COLLATIONS else name
 
     def relation(self, schema: str, name: str) -> Relation:
         row = self.connection.execute(
@@ -86,8 +87,12 @@ class PostgresCatalog:
         return row[0], self._describe(f"SELECT {text}")
 
     def field_type(self, source: Source, text: str) -> Type:
+        """Text may have the collation of any column: the first that is not binary counts."""
         table = sql.Identifier(source.schema, source.name).as_string(self.connection)
-        return self._describe(f"SELECT {text} FROM {table}")
+        type_ = self._describe(f"SELECT {text} FROM {table}")
+        columns = self.relation(source.schema, source.name).columns
+        others = [t.collation for _, t in columns if t.collation]
+        return replace(type_, collation=others[0]) if type_.is_text and others else type_
 
     def _describe(self, text: str) -> Type:
         pgconn = self.connection.pgconn
@@ -112,18 +117,21 @@ class PostgresCatalog:
             found = Type(name, declared, category)
             if name == "unknown":
                 found = Type("text", "text", "S")
+            if found.is_text:
+                found = replace(found, collation=self.default_collation)
             self._types[type_id, modifier] = found
         return found
 
     def _collated(
         self, type_: Type, collation: str, deterministic: bool | None, is_default: bool
     ) -> Type:
-        name = self.default_collation if is_default else collation
-        if not collation or name in BINARY_COLLATIONS:
+        if not collation or is_default:
             return type_
+        if collation in BINARY_COLLATIONS:
+            return replace(type_, collation="")
         if deterministic is False:
             raise UnsupportedType(
                 f"The collation {collation} is not deterministic; Spark compares bytes.",
                 hint="Use a deterministic collation for the column.",
             )
-        return replace(type_, collation=name)
+        return replace(type_, collation=collation)

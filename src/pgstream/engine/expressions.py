@@ -88,12 +88,9 @@ def arithmetic(call: Call, args: list[Rendered]) -> Rendered:
 
 def numeric_arithmetic(operator: str, left: Rendered, right: Rendered) -> Rendered:
     first, second = left.carrier.scale or 0, right.carrier.scale or 0
-    trimmed = left.carrier.trimmed or right.carrier.trimmed
     if operator == "/":
         carrier = decimal(QUOTIENT_SCALE, trimmed=True)
-        scales = ", ".join(
-            str(-1 if side.carrier.trimmed else side.carrier.scale or 0) for side in (left, right)
-        )
+        scales = ", ".join(f"{known_scale(side)}, {side.carrier.scale}" for side in (left, right))
         return Rendered(f"pgs_divide({left.sql}, {right.sql}, {scales})", carrier)
     scale = first + second if operator == "*" else max(first, second)
     if scale > MAX_DIGITS:
@@ -102,8 +99,14 @@ def numeric_arithmetic(operator: str, left: Rendered, right: Rendered) -> Render
             f"Spark holds {MAX_DIGITS} digits.",
             hint="Declare the columns as numeric(p, s), or round them in a subquery.",
         )
-    carrier = decimal(scale, trimmed)
+    carrier = decimal(scale, left.carrier, right.carrier)
     return Rendered(cast(f"({left.sql} {operator} {right.sql})", carrier), carrier)
+
+
+def known_scale(value: Rendered) -> int:
+    """The scale that each value has by itself; -1 if only the largest is known."""
+    unknown = value.carrier.loose or value.carrier.trimmed
+    return -1 if unknown else value.carrier.scale or 0
 
 
 def negate(call: Call, args: list[Rendered]) -> Rendered:

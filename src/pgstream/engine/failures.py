@@ -15,7 +15,7 @@ PLAIN_WORDS = {
     "CAST_OVERFLOW": "value out of range",
     "ARITHMETIC_OVERFLOW": "value out of range",
     "BINARY_ARITHMETIC_OVERFLOW": "value out of range",
-    "CAST_INVALID_INPUT": "a date or time that Spark cannot hold, such as infinity",
+    "CAST_INVALID_INPUT": "a date or time that Spark cannot hold, such as one before Christ",
 }
 TOO_WIDE = ("NUMERIC_VALUE_OUT_OF_RANGE", "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION")
 

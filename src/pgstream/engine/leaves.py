@@ -190,6 +190,9 @@ class Leaves:
             condition = bounds if where is None else sql.SQL("{} AND {}").format(where, bounds)
             query = reading_query(scan.fields, part, condition, weighted)
             queries.append(query.as_string(self.reader))
+        if not queries:  # a view or a foreign table has no pages: one slice
+            query = reading_query(scan.fields, table, where, weighted)
+            queries.append(query.as_string(self.reader))
         return Large(tuple(queries), carriers)
 
     def measure(
@@ -219,7 +222,7 @@ class Leaves:
             " UNION ALL SELECT n.nspname, c.relname, (pg_relation_size(c.oid)"
             "   / current_setting('block_size')::bigint)::bigint"
             " FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-            " WHERE c.oid = %(t)s::regclass AND c.relkind = 'r' AND NOT c.relispartition",
+            " WHERE c.oid = %(t)s::regclass AND c.relkind IN ('r', 'm') AND NOT c.relispartition",
             {"t": table.as_string(self.reader)},
         ).fetchall()
         found: dict[tuple[str, str], int] = {(r[0], r[1]): r[2] for r in rows}

@@ -21,29 +21,43 @@ def quotient_scale(left: Decimal, right: Decimal, left_scale: int, right_scale: 
 
 
 def divide(
-    left: Decimal | None, right: Decimal | None, left_scale: int, right_scale: int
+    left: Decimal | None,
+    right: Decimal | None,
+    left_scale: int,
+    left_most: int,
+    right_scale: int,
+    right_most: int,
 ) -> Decimal | None:
-    """left / right; a scale of -1 means that trailing zeros are not the value's own."""
+    """left / right. A scale of -1 means that a value's own scale is only known to be at most
+    `most`; if PostgreSQL's digits depend on it, there is no answer."""
     if left is None or right is None:
         return None
     if right == 0:
         raise ZeroDivisionError("division by zero")
-    scale = quotient_scale(
+    least = quotient_scale(
         left, right, _own_scale(left, left_scale), _own_scale(right, right_scale)
     )
-    step = Decimal(1).scaleb(-scale)
+    scale = quotient_scale(left, right, left_most, right_most)
+    result = _rounded(left, right, scale)
+    if least != scale and _rounded(left, right, least) != result:
+        raise OverflowError(
+            "a quotient of numerics without a declared scale exceeds the digits that Spark holds"
+        )
+    exponent = result.as_tuple().exponent
+    if isinstance(exponent, int) and (
+        -exponent > QUOTIENT_SCALE or result.adjusted() >= MAX_DIGITS - QUOTIENT_SCALE
+    ):
+        raise OverflowError(f"the quotient {result} exceeds the digits that Spark holds")
+    return result
+
+
+def _rounded(left: Decimal, right: Decimal, scale: int) -> Decimal:
+    """The quotient with this many decimals, half away from zero, without trailing zeros."""
     whole, rest = _EXACT.divmod(abs(left) * Decimal(10) ** scale, abs(right))
     if rest * 2 >= abs(right):
         whole += 1
-    result = _EXACT.multiply(whole, step)
-    result = -result if (left < 0) != (right < 0) else result
-    held = result.normalize(_EXACT)
-    exponent = held.as_tuple().exponent
-    if isinstance(exponent, int) and (
-        -exponent > QUOTIENT_SCALE or held.adjusted() >= MAX_DIGITS - QUOTIENT_SCALE
-    ):
-        raise OverflowError(f"the quotient {held} exceeds the digits that Spark holds")
-    return held
+    result = _EXACT.multiply(whole, Decimal(1).scaleb(-scale))
+    return (-result if (left < 0) != (right < 0) else result).normalize(_EXACT)
 
 
 def _own_scale(value: Decimal, scale: int) -> int:

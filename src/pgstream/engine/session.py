@@ -10,7 +10,6 @@ import logging
 import os
 import sys
 import threading
-from decimal import Decimal
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -112,13 +111,7 @@ class Sessions:
     def _tuned(self, session: SparkSession, tuning: dict[str, str]) -> SparkSession:
         for name, value in {**COMMON, **tuning}.items():
             session.conf.set(name, value)
-        session.udf.register("pgs_divide", _divide, DecimalType(MAX_DIGITS, QUOTIENT_SCALE))
+        session.udf.register("pgs_divide", divide, DecimalType(MAX_DIGITS, QUOTIENT_SCALE))
         session.dataSource.register(SliceSource)
         session.dataSource.register(StagingSource)
         return session
-
-
-def _divide(
-    left: Decimal | None, right: Decimal | None, left_scale: int, right_scale: int
-) -> Decimal | None:
-    return divide(left, right, left_scale, right_scale)

@@ -44,17 +44,15 @@ class Computation:
     def full(self, changed: Changed) -> None:
         """The difference between what is stored and the whole result."""
         plan = self.prepared.plan
-        stored = self.prepared.stored if self.prepared.table.is_populated else None
-        node = plan.full(changed, stored)
         if plan.accumulated is None:
-            self.lay_down(node, self.target.delta, plan.columns)
+            stored = self.prepared.stored if self.prepared.table.is_populated else None
+            self.lay_down(plan.full(changed, stored), self.target.delta, plan.columns)
             return
         state = self.state(plan.accumulated)
-        if stored is None:
-            state.create()
-        self.lay_down(node, state.core, state.columns)
-        state.replace_rows()
-        self.target.finish(plan.accumulated, state.core)
+        state.create()
+        self.lay_down(plan.full(changed, None), state.core, state.columns)
+        state.replace_all()
+        self.target.finish(plan.accumulated, state.core, minus_stored=True)
 
     def differential(self, changed: Changed) -> bool:
         """The change of the result; False if nothing can have changed."""

@@ -19,7 +19,7 @@ from pgstream.database.connection import Connection
 from pgstream.engine.execution import Execution
 from pgstream.engine.leaves import Large, Leaves, estimated_rows
 from pgstream.engine.session import Sessions
-from pgstream.errors import PgStreamError, RefreshConflict
+from pgstream.errors import PgStreamError, RefreshConflict, SourceChanged
 from pgstream.monitor.explain import explain
 from pgstream.refresh.changes import SourceChanges, find_changes
 from pgstream.refresh.clean import clean
@@ -128,6 +128,11 @@ class Cycle:
         self, table: StreamTable, snapshot: Snapshot, own_xid: int, pending: Pending
     ) -> RefreshResult:
         """Steps 3 to 6 for one table."""
+        if any(source.is_dropped for source in table.dependencies):
+            raise SourceChanged(
+                f"A table that {table.full_name} reads has been dropped.",
+                hint=f"Drop it: SELECT pgstream.drop_stream_table('{table.full_name}');",
+            )
         changes = find_changes(self.links.reader, table, pending.rows)
         crash_point("changes")
         decision = decide(table, changes, self.settings, self.size_of(table), self.full_asked)

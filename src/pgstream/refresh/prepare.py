@@ -13,10 +13,10 @@ from pgstream.catalog.records import StreamTable
 from pgstream.database.connection import Connection
 from pgstream.engine.describe import PostgresCatalog
 from pgstream.errors import PermissionDenied, QueryError, SyntaxFault
+from pgstream.sql.deparsed import parse_deparsed
 from pgstream.sql.parse import parse
 from pgstream.sql.passes import run_passes
 from pgstream.sql.places import place_of_word
-from pgstream.storage.names import STATE_SCHEMA
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,9 @@ class Prepared:
 
     @property
     def stored(self) -> Scan:
-        """What is stored, as a table to read: the stream table, or its accumulators."""
-        table = self.table
-        source = Source(table.relid, table.schema, table.name, True)
-        if self.plan.accumulated is not None:
-            source = Source(0, STATE_SCHEMA, f"state_{table.id}", False)
-        return Scan(source, tuple(Field(c.name, c.type) for c in self.plan.stored_columns))
+        """The stream table itself, as a table to read."""
+        source = Source(self.table.relid, self.table.schema, self.table.name, True)
+        return Scan(source, tuple(Field(c.name, c.type) for c in self.plan.columns))
 
 
 def check_text(text: str) -> None:
@@ -51,7 +48,7 @@ def prepare(connection: Connection, table: StreamTable) -> Prepared:
         used = {d.relid: d.columns for d in table.dependencies}
         streams = frozenset(d.relid for d in table.dependencies if d.is_stream)
         catalog = PostgresCatalog(connection, used, streams)
-        deparsed = run_passes(parse(table.defining_query), table.original_query)
+        deparsed = run_passes(parse_deparsed(table.defining_query), table.original_query)
         tree = lower(deparsed, catalog, table.columns)
         made = plan(tree)
     except QueryError as error:

@@ -12,7 +12,6 @@ reload, what `ALTER DATABASE` or `ALTER ROLE` sets with the worker's next connec
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -24,7 +23,6 @@ from pgstream.database import migrate
 from pgstream.database.connection import Connection, DatabaseError, connect, server_settings
 from pgstream.engine.session import Sessions
 from pgstream.errors import NotPopulated, PgStreamError, SettingError, Suspended
-from pgstream.monitor.explain import explain
 from pgstream.refresh.graph import upstream
 from pgstream.refresh.refresher import Refresher
 from pgstream.schedule.due import due, on_cron, periods, to_build
@@ -190,8 +188,6 @@ class Worker:
         if self.stopping:
             return None
         try:
-            if not table.is_populated:
-                self._explain(table)
             result = self.refresher.refresh(table, initiator)
         except Exception as error:
             self._failed(table, initiator, error)
@@ -205,13 +201,6 @@ class Worker:
                 self.report(refreshed(each))
         self.report(refreshed(result))
         return result
-
-    def _explain(self, table: StreamTable) -> None:
-        """For explain_st. What stands in the way stands in the way of the refresh, too."""
-        with contextlib.suppress(DatabaseError, PgStreamError):
-            prepared = self.refresher.preparations.of(self.connection, table)
-            rows = explain(prepared.plan, self.connection)
-            store.save_explanation(self.connection, table.id, rows)
 
     def _failed(self, table: StreamTable, initiator: Initiator, error: Exception) -> None:
         self.failures += 1

@@ -49,11 +49,12 @@ class Target:
         self.names = [column.name for column in columns]
         self.delta = temporary("delta", id_)
 
-    def finish(self, plan: Accumulated, core: sql.Identifier) -> None:
+    def finish(self, plan: Accumulated, core: sql.Identifier, minus_stored: bool = False) -> None:
         """From accumulators to the rows that users see: HAVING and the SELECT list.
 
         Row-local, so it is linear: PostgreSQL computes it over old and new rows alike, and
-        what comes out the same on both sides cancels.
+        what comes out the same on both sides cancels. `minus_stored` takes the old side from
+        the stream table itself, for a `core` that holds all groups.
         """
         aggregate = plan.aggregate
         keys = [f'"k{i}"' for i in range(len(aggregate.keys))]
@@ -76,6 +77,10 @@ class Target:
             core,
             sql.SQL(having),
         )
+        if minus_stored:
+            rows = sql.SQL("{} UNION ALL SELECT {}, __pgs_row_id, -1 FROM {}").format(
+                rows, identifiers(self.names), self.table
+            )
         create_temporary(self.connection, self.delta, self.columns)
         groups = [self._grouped(column) for column in self.columns]
         back = [

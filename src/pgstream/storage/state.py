@@ -1,7 +1,7 @@
 """The accumulators of a stream table, one row per group, in pgstream_state.state_<id>.
 
-Adding the accumulators of a change gives the groups' new accumulators. Each function
-leaves the touched groups' old rows (weight −1) and new rows (weight +1) in `core`.
+Adding the accumulators of a change gives the groups' new accumulators. `core` receives the
+touched groups' old rows (weight −1) and new rows (weight +1).
 """
 
 from __future__ import annotations
@@ -60,14 +60,11 @@ class State:
 
     # --- three ways to change the state -----------------------------------------------------
 
-    def replace_rows(self) -> None:
-        """`core` holds old and new rows already: take the old out, put the new in."""
+    def replace_all(self) -> None:
+        """`core` holds all groups."""
+        self._run("DELETE FROM {state}")
         self._run(
-            "DELETE FROM {state} s USING {core} c WHERE c.__pgs_weight < 0 AND {match_sc}",
-        )
-        self._run(
-            "INSERT INTO {state} ({names}, __pgs_row_id)"
-            " SELECT {names}, __pgs_row_id FROM {core} WHERE __pgs_weight > 0"
+            "INSERT INTO {state} ({names}, __pgs_row_id) SELECT {names}, __pgs_row_id FROM {core}"
         )
 
     def add(self) -> None:
@@ -175,7 +172,6 @@ class State:
                 names=identifiers(self.names),
                 names_s=identifiers(self.names, "s"),
                 names_p=identifiers(self.names, "p"),
-                match_sc=match(self.keys, "s", "c"),
                 match_sp=match(self.keys, "s", "p"),
                 match_sf=match(self.keys, "s", "f"),
             )

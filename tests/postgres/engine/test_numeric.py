@@ -26,7 +26,7 @@ def test_quotients_have_postgresqls_digits(database, request):
             (expected,) = connection.execute(
                 "SELECT %s::numeric / %s::numeric", (left, right)
             ).fetchone()
-            scales = [len(v.partition(".")[2]) for v in (left, right)]
+            scales = [len(v.partition(".")[2]) for v in (left, left, right, right)]
             try:
                 found = divide(Decimal(left), Decimal(right), *scales)
             except OverflowError:

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from pgstream.catalog.records import Action, RefreshResult
+from pgstream.cli import output
 from pgstream.cli.layers import layers, show_layers
 from pgstream.cli.log_lines import LogLines
 from pgstream.cli.output import emit, show_table, text
 
+COLUMNS = ("name", "reason")
 NOON = datetime(2026, 1, 2, 12, 0, 1, 500, tzinfo=UTC)
 
 
@@ -66,3 +68,15 @@ def test_log_lines_for_people_and_for_programs(capsys: pytest.CaptureFixture[str
     document = json.loads(program)
     assert document.pop("time").startswith("20")
     assert document == {"event": "ready", "line": "ready (8.0 s)", "seconds": 8.0}
+
+
+def test_on_a_narrow_screen_a_wide_table_is_one_value_per_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "WIDTH_OF_A_PIPE", 30)
+    show_table(None, [{"name": "public.totals", "reason": "the source has changed"}], COLUMNS)
+    assert capsys.readouterr().out.splitlines() == [
+        "name    public.totals",
+        "reason  the source has changed",
+        "",
+    ]

@@ -230,6 +230,17 @@ BEGIN
             MESSAGE = 'the query locks rows (FOR UPDATE or FOR SHARE)',
             HINT = 'Leave the locking clause out.';
     END IF;
+    IF pgstream._tree_has(p_view, ':hasTargetSRFs true') THEN
+        RAISE EXCEPTION USING ERRCODE = 'PS015',
+            MESSAGE = 'a set-returning function in the SELECT list is not supported',
+            HINT = 'Expand the rows when you read the stream table.';
+    END IF;
+    IF EXISTS (SELECT FROM pgstream._functions(p_view) used(fn) JOIN pg_proc p ON p.oid = used.fn
+                WHERE p.prokind = 'a' AND p.pronamespace <> 'pg_catalog'::regnamespace) THEN
+        RAISE EXCEPTION USING ERRCODE = 'PS015',
+            MESSAGE = 'a user-defined aggregate is not supported',
+            HINT = 'Use COUNT, SUM, AVG, MIN or MAX.';
+    END IF;
     IF pgstream._tree_has(p_view, ':varattno -') THEN
         RAISE EXCEPTION USING ERRCODE = 'PS018',
             MESSAGE = 'the query reads a system column such as ctid or xmin',

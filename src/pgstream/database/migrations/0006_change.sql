@@ -57,6 +57,8 @@ BEGIN
        SET schedule = CASE WHEN p_schedule IS NULL THEN schedule ELSE new_schedule END,
            -- One that was never built stays INITIALIZING, so that it will be.
            status = CASE WHEN new_status = 'ACTIVE' AND status = 'INITIALIZING' THEN status
+                         WHEN new_status = 'ACTIVE' AND status = 'ERROR' AND NOT is_populated
+                         THEN 'INITIALIZING'
                          ELSE coalesce(new_status, status) END,
            consecutive_errors = CASE new_status WHEN 'ACTIVE' THEN 0 ELSE consecutive_errors END,
            last_error = CASE new_status WHEN 'ACTIVE' THEN NULL ELSE last_error END,

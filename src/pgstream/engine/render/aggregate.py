@@ -51,7 +51,7 @@ def weighted_sum(argument: Rendered, type_: Type) -> Rendered:
         double = carrier_of(Type("double precision", "double precision"))
         return Rendered(f"SUM(CAST({argument.sql} AS DOUBLE) * w)", double)
     if type_.is_numeric or type_.name == "bigint":
-        carrier = decimal(argument.carrier.scale or 0, argument.carrier.trimmed)
+        carrier = decimal(argument.carrier.scale or 0, argument.carrier)
         product = cast(f"{cast(argument.sql, carrier)} * CAST(w AS DECIMAL(19,0))", carrier)
         return Rendered(cast(f"SUM({product})", carrier), carrier)
     return Rendered(f"SUM(CAST({argument.sql} AS BIGINT) * w)", BIGINT)
@@ -70,7 +70,7 @@ def average(total: Rendered, number: Rendered, type_: Type) -> Rendered:
         quotient = f"{total.sql} / CAST({number.sql} AS DOUBLE)"
         carrier = carrier_of(type_)
         return Rendered(f"CASE WHEN {number.sql} <> 0 THEN {quotient} END", carrier)
-    exact = decimal(total.carrier.scale or 0, total.carrier.trimmed)
+    exact = decimal(total.carrier.scale or 0, total.carrier)
     divided = numeric_arithmetic(
         "/",
         Rendered(cast(total.sql, exact), exact),
