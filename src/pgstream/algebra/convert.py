@@ -6,7 +6,7 @@ keeps PostgreSQL's text. Types come from PostgreSQL.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -26,6 +26,7 @@ from pgstream.algebra.operators.node import Column
 from pgstream.algebra.types import BOOLEAN
 from pgstream.sql.deparsed import write
 
+Columns = Sequence[Column] | Mapping[int, Column]
 Resolve = Callable[[exp.Expr], Expression | None]
 
 BINARY: dict[type[exp.Expr], str] = {
@@ -57,7 +58,7 @@ class Converter:
     aggregate calls above a GROUP BY); `columns` are the input's columns.
     """
 
-    def __init__(self, catalog: Catalog, columns: tuple[Column, ...], resolve: Resolve) -> None:
+    def __init__(self, catalog: Catalog, columns: Columns, resolve: Resolve) -> None:
         self.catalog = catalog
         self.columns = columns
         self.resolve = resolve

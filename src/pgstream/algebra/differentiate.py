@@ -11,7 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pgstream.algebra.operators import aggregate, filter, join, project, union_all, weigh
+from pgstream.algebra.operators import (
+    aggregate,
+    filter,
+    join,
+    outer_join,
+    project,
+    union_all,
+    weigh,
+)
 from pgstream.algebra.operators.keys import Keys
 from pgstream.algebra.operators.negate import Consolidate, negate, settled
 from pgstream.algebra.operators.node import Node
@@ -53,8 +61,8 @@ class Differential:
             assert state is not None
             return state
         inner = [self._state(child, minus, plus) for child in node.inputs]
-        if isinstance(node, aggregate.Aggregate):
-            inner = [settled(inner[0])]  # min and max must see rows that exist
+        if isinstance(node, aggregate.Aggregate | outer_join.OuterJoin):
+            inner = [settled(tree) for tree in inner]  # not linear: they must see rows that exist
         return node.with_inputs(*inner) if inner else node
 
 
@@ -75,6 +83,7 @@ RULES: dict[type[Node], Callable[[Any, Differential], Node | None]] = {
     union_all.UnionAll: union_all.delta,
     aggregate.Aggregate: aggregate.delta,
     weigh.Weigh: weigh.delta,
+    outer_join.OuterJoin: outer_join.delta,
 }
 
 

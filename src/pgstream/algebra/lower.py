@@ -14,15 +14,14 @@ from sqlglot import exp
 
 from pgstream.algebra.catalog import Catalog
 from pgstream.algebra.expressions import (
-    Call,
     Expression,
     Ref,
 )
 from pgstream.algebra.functions import divides_numerics, spark_refusal
 from pgstream.algebra.lower_select import HoistFound, Hoists, SelectLowering
+from pgstream.algebra.lower_sets import set_operation
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
-from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.errors import UnsupportedConstruct, UnsupportedExpression
 from pgstream.sql.parse import Query
 
@@ -47,8 +46,8 @@ class Lowering:
         inner = self.with_ctes(node)
         while isinstance(node, exp.Subquery | exp.Paren):
             node = node.this
-        if isinstance(node, exp.Union):
-            return inner.union(node)
+        if isinstance(node, exp.SetOperation):
+            return set_operation(node, inner)
         if isinstance(node, exp.Select):
             return inner.select(node)
         raise UnsupportedConstruct(
@@ -66,33 +65,6 @@ class Lowering:
             names = tuple(c.name for c in cte.args["alias"].args.get("columns") or ())
             scope.ctes[cte.alias] = (_renamed(cte.this, names), before)
         return scope
-
-    # --- UNION ALL --------------------------------------------------------------------------
-
-    def union(self, node: exp.Union) -> Node:
-        terms = [self.query(node.this), self.query(node.expression)]
-        left, right = (term.columns for term in terms)
-        types = [
-            a.type
-            if a.type == b.type
-            else self.catalog.type_of("COALESCE(s.c0, s.c1)", {0: a.type, 1: b.type})
-            for a, b in zip(left, right, strict=True)
-        ]
-        names = tuple(column.name for column in left)
-        flat: list[Node] = []
-        for term in terms:
-            columns = term.columns
-            if all(c.type.name == t.name for c, t in zip(columns, types, strict=True)):
-                flat += term.terms if isinstance(term, UnionAll) else [term]
-                continue
-            expressions: list[Expression] = []
-            for i, (column, type_) in enumerate(zip(columns, types, strict=True)):
-                ref = Ref(i, column.type)
-                same = column.type.name == type_.name
-                expressions.append(ref if same else Call("cast", (ref,), type_))
-                self.require_spark(expressions[-1], None, None)
-            flat.append(Project(term, tuple(expressions), names))
-        return UnionAll(tuple(flat))
 
     # --- SELECT -----------------------------------------------------------------------------
 

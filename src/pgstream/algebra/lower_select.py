@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -16,15 +16,19 @@ from pgstream.algebra.expressions import (
     conjuncts,
     plain_column,
     refs,
+    shift,
+    transform,
 )
 from pgstream.algebra.functions import spark_refusal
 from pgstream.algebra.lower_grouped import GroupedSelect, has_aggregates
+from pgstream.algebra.lower_sets import distinct
 from pgstream.algebra.operators.join import Join
-from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.one import One
-from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan
-from pgstream.algebra.place import place
+from pgstream.algebra.place import outer_join, place
+from pgstream.algebra.types import BOOLEAN
 from pgstream.errors import UnsupportedConstruct, UnsupportedExpression
 from pgstream.sql.deparsed import write
 
@@ -40,6 +44,9 @@ class Table:
     offset: int
     names: tuple[str, ...]
     scan: Scan | None
+    padded: bool = False
+    """An outer join may put NULLs in the place of its columns: what PostgreSQL computed while
+    reading it would be NULL too, which the expression over NULLs need not be."""
 
 
 @dataclass
@@ -68,26 +75,22 @@ class SelectLowering:
         self.parent, self.node, self.hoists = parent, node, hoists
         self.catalog = parent.catalog
         self.tables: list[Table] = []
-        self.on_conditions: list[exp.Expr] = []
+        self.columns: dict[int, Column] = {}
+        self.merged: dict[str, tuple[int, int]] = {}
+        self.converter = Converter(self.catalog, self.columns, self.resolve)
 
     def lower(self) -> Node:
         node = self.node
         tree = self.from_clause()
-        self.columns = tree.columns
-        converter = Converter(self.catalog, tree.columns, self.resolve)
-        conditions = list(self.on_conditions)
         if node.args.get("where"):
-            conditions.append(node.args["where"].this)
-        parts: list[Expression] = []
-        for condition in conditions:
-            for part in _and_parts(condition):
-                parts += self.condition(converter.convert(part), part)
-        tree = place(tree, parts)
+            tree = place(tree, self.conditions(node.args["where"].this))
         if self.is_grouped():
-            return GroupedSelect(self, converter, tree).lower()
-        items = node.expressions
-        expressions = tuple(self.value(converter, item) for item in items)
-        return Project(tree, expressions, tuple(item.alias_or_name for item in items))
+            tree = GroupedSelect(self, self.converter, tree).lower()
+        else:
+            items = node.expressions
+            expressions = tuple(self.value(item) for item in items)
+            tree = Project(tree, expressions, tuple(item.alias_or_name for item in items))
+        return distinct(tree) if node.args.get("distinct") else tree
 
     def is_grouped(self) -> bool:
         node = self.node
@@ -95,9 +98,15 @@ class SelectLowering:
             return True
         return any(has_aggregates(item) for item in node.expressions)
 
-    def value(self, converter: Converter, item: exp.Expr) -> Expression:
+    def value(self, item: exp.Expr) -> Expression:
         node = item.this if isinstance(item, exp.Alias) else item
-        return self.spark(converter.convert(node), node)
+        return self.spark(self.converter.convert(node), node)
+
+    def conditions(self, node: exp.Expr) -> list[Expression]:
+        parts: list[Expression] = []
+        for part in _and_parts(node):
+            parts += self.condition(self.converter.convert(part), part)
+        return parts
 
     def spark(self, expression: Expression, node: exp.Expr) -> Expression:
         return self.parent.require_spark(expression, node, self)
@@ -154,21 +163,64 @@ class SelectLowering:
         return tree
 
     def join(self, left: Node, join: exp.Join, offset: int, start: int = 0) -> Node:
-        width = len(left.columns)
         known = len(self.tables)
-        right = self.joined(join.this, offset + width)
+        right = self.joined(join.this, offset + len(left.columns))
+        ours, theirs = self.tables[start:known], self.tables[known:]
+        parts: list[Expression] = []
         if join.args.get("on"):
-            self.on_conditions.append(join.args["on"])
-        for name in join.args.get("using") or ():
-            self.using(name.name, self.tables[start:known], self.tables[known:])
-        return Join(left, right)
+            parts += self.conditions(join.args["on"])
+        for name in self.common_columns(join, ours, theirs):
+            parts += self.using(name, ours, theirs, join.side.upper())
+        parts = [shift(part, -offset) for part in parts]
+        match join.side.upper():
+            case "LEFT":
+                self.pad(theirs)
+                return outer_join(left, right, parts, keeps_right=False)
+            case "FULL":
+                self.pad(ours + theirs)
+                return outer_join(left, right, parts, keeps_right=True)
+            case "RIGHT":
+                self.pad(ours)
+                return self.right_join(left, right, parts)
+            case _:
+                return place(Join(left, right), parts)
 
-    def using(self, name: str, left: Sequence[Table], right: Sequence[Table]) -> None:
-        sides = []
-        for tables in (left, right):
-            alias = next(t.alias for t in tables if name in t.names)
-            sides.append(exp.column(name, table=alias, quoted=True))
-        self.on_conditions.append(exp.EQ(this=sides[0], expression=sides[1]))
+    def right_join(self, left: Node, right: Node, parts: list[Expression]) -> Node:
+        """A RIGHT JOIN B is B LEFT JOIN A, with the columns back in their order."""
+        first, second = len(left.columns), len(right.columns)
+
+        def exchange(ref: Ref) -> Ref:
+            moved = ref.index + second if ref.index < first else ref.index - first
+            return Ref(moved, ref.type)
+
+        exchanged = [transform(part, exchange) for part in parts]
+        joined = outer_join(right, left, exchanged, keeps_right=False)
+        return pick(joined, (*range(second, second + first), *range(second)))
+
+    def pad(self, tables: Sequence[Table]) -> None:
+        """From here on these tables' rows may be padded with NULLs."""
+        for table in tables:
+            self.tables[self.tables.index(table)] = replace(table, padded=True)
+
+    def common_columns(
+        self, join: exp.Join, ours: Sequence[Table], theirs: Sequence[Table]
+    ) -> list[str]:
+        if join.method.upper() == "NATURAL":
+            mine = [name for table in ours for name in table.names]
+            return [name for table in theirs for name in table.names if name in mine]
+        return [name.name for name in join.args.get("using") or ()]
+
+    def using(
+        self, name: str, ours: Sequence[Table], theirs: Sequence[Table], side: str
+    ) -> list[Expression]:
+        places = []
+        for tables in (ours, theirs):
+            table = next(t for t in tables if name in t.names)
+            places.append(table.offset + table.names.index(name))
+        if side == "FULL":
+            self.merged[name] = (places[0], places[1])
+        equality = Call("=", (self.ref(places[0]), self.ref(places[1])), BOOLEAN)
+        return [self.parent.require_spark(equality, None, None)]
 
     def table(self, node: exp.Table, offset: int) -> Node:
         alias = node.args.get("alias")
@@ -186,7 +238,7 @@ class SelectLowering:
             fields.append(Field(f"({sql})", self.catalog.field_type(relation.source, sql), sql))
             names.append(f"({sql})")
         scan = Scan(relation.source, tuple(fields))
-        self.tables.append(Table(name, offset, tuple(names), scan))
+        self.register(Table(name, offset, tuple(names), scan), scan)
         return scan
 
     def subquery(self, node: exp.Subquery, offset: int) -> Node:
@@ -197,14 +249,19 @@ class SelectLowering:
     def add(self, alias: str, tree: Node, renames: tuple[str, ...], offset: int) -> Node:
         names = [column.name for column in tree.columns]
         names[: len(renames)] = renames
-        self.tables.append(Table(alias, offset, tuple(names), None))
+        self.register(Table(alias, offset, tuple(names), None), tree)
         return tree
+
+    def register(self, table: Table, tree: Node) -> None:
+        self.tables.append(table)
+        for i, column in enumerate(tree.columns):
+            self.columns[table.offset + i] = column
 
     # --- names ------------------------------------------------------------------------------
 
     def resolve(self, node: exp.Expr) -> Expression | None:
         for table in self.tables:
-            if table.scan and not isinstance(node, exp.Column | exp.Literal):
+            if table.scan and not table.padded and not isinstance(node, exp.Column | exp.Literal):
                 text = self.table_text(node, table)
                 if text in self.hoists.texts.get(table.alias, ()):
                     return self.ref(table.offset + table.names.index(f"({text})"))
@@ -216,6 +273,9 @@ class SelectLowering:
                 construct="whole row",
                 hint="Name the columns.",
             )
+        if not node.table and node.name in self.merged:
+            left, right = (self.ref(i) for i in self.merged[node.name])
+            return Call("coalesce", (left, right), left.type)
         for table in self.tables:
             if (not node.table or node.table == table.alias) and node.name in table.names:
                 return self.ref(table.offset + table.names.index(node.name))
@@ -243,14 +303,15 @@ class SelectLowering:
         node = _unwrap(node)
         table = self.table_of(expression)
         if not refs(expression):  # a constant that PostgreSQL computes: any table will do
-            table = next((each for each in self.tables if each.scan is not None), None)
-        if table is not None and table.scan is not None and plain_column(expression) is None:
+            table = next((t for t in self.tables if t.scan is not None and not t.padded), None)
+        computable = table is not None and table.scan is not None and not table.padded
+        if table is not None and computable and plain_column(expression) is None:
             text = self.table_text(node, table)
             if text not in self.hoists.texts.get(table.alias, ()):
                 raise HoistFound(table.alias, text)
         if spark_refusal(expression) is None:
             return
-        converter = Converter(self.catalog, self.columns, self.resolve)
+        converter = self.converter
         for child in node.iter_expressions():
             if isinstance(child, NOT_VALUES):
                 continue

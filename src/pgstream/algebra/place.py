@@ -20,9 +20,12 @@ from pgstream.algebra.expressions import (
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.outer_join import OuterJoin
 
 
 def place(tree: Node, parts: Sequence[Expression]) -> Node:
+    if isinstance(tree, OuterJoin):
+        return _above_outer_join(tree, parts)
     if not isinstance(tree, Join):
         predicate = conjunction(parts)
         return tree if predicate is None else Filter(tree, predicate)
@@ -42,6 +45,41 @@ def place(tree: Node, parts: Sequence[Expression]) -> Node:
         else:
             rest.append(part)
     return Join(place(tree.left, left), place(tree.right, right), tuple(on), conjunction(rest))
+
+
+def _above_outer_join(tree: OuterJoin, parts: Sequence[Expression]) -> Node:
+    """Only what reads the left side of a LEFT join goes below it."""
+    width = len(tree.left.columns)
+    below: list[Expression] = []
+    above: list[Expression] = []
+    for part in parts:
+        used = refs(part)
+        goes = not tree.keeps_right and used and max(used) < width
+        (below if goes else above).append(part)
+    joined = OuterJoin(
+        place(tree.left, below), tree.right, tree.on, tree.condition, tree.keeps_right
+    )
+    predicate = conjunction(above)
+    return joined if predicate is None else Filter(joined, predicate)
+
+
+def outer_join(
+    left: Node, right: Node, parts: Sequence[Expression], keeps_right: bool
+) -> OuterJoin:
+    """ON of an outer join: key pairs, conditions of the right side alone, and the rest."""
+    width = len(left.columns)
+    on: list[tuple[int, int]] = []
+    inner: list[Expression] = []
+    rest: list[Expression] = []
+    for part in parts:
+        used = refs(part)
+        if pair := _key_pair(part, width):
+            on.append(pair)
+        elif used and min(used) >= width and not keeps_right:
+            inner.append(shift(part, -width))
+        else:
+            rest.append(part)
+    return OuterJoin(left, place(right, inner), tuple(on), conjunction(rest), keeps_right)
 
 
 def _key_pair(part: Expression, width: int) -> tuple[int, int] | None:

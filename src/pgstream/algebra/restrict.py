@@ -17,6 +17,7 @@ from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
 from pgstream.algebra.operators.negate import Consolidate, Negate
 from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.scan import Stored
 from pgstream.algebra.operators.union_all import UnionAll
@@ -43,6 +44,8 @@ def restrict(node: Node, indexes: tuple[int, ...], keys: Keys) -> Node:
             return through_aggregate(node, indexes, keys)
         case Join():
             return through_join(node, indexes, keys)
+        case OuterJoin():
+            return through_outer_join(node, indexes, keys)
         case _:
             return KeyFilter(node, indexes, keys)
 
@@ -83,6 +86,29 @@ def through_join(node: Join, indexes: tuple[int, ...], keys: Keys) -> Node:
         left = sideways(node.left, node.left_keys, right, node.right_keys)
     narrowed = Join(left, right, node.on, node.condition)
     return KeyFilter(narrowed, indexes, keys) if on_left and on_right else narrowed
+
+
+def through_outer_join(node: OuterJoin, indexes: tuple[int, ...], keys: Keys) -> Node:
+    """Like a join, as long as no padded row can be among those wanted.
+
+    A padded column is NULL, so keys without NULL want matched rows only. LEFT never pads its
+    left side. The key filter above drops what the narrowed join pads by itself.
+    """
+    width = len(node.left.columns)
+    on_left = tuple(p for p, i in enumerate(indexes) if i < width)
+    if not node.on or (keys.nulls and (node.keeps_right or not on_left)):
+        return KeyFilter(node, indexes, keys)
+    if on_left:
+        columns = tuple(indexes[p] for p in on_left)
+        left = restrict(node.left, columns, keys.pick(on_left))
+    else:
+        columns = tuple(i - width for i in indexes)
+        found = restrict(node.right, columns, keys)
+        left = sideways(node.left, node.left_keys, found, node.right_keys)
+    right = sideways(node.right, node.right_keys, left, node.left_keys)
+    narrowed = OuterJoin(left, right, node.on, node.condition, node.keeps_right)
+    exact = len(on_left) == len(indexes) and not node.keeps_right
+    return narrowed if exact else KeyFilter(narrowed, indexes, keys)
 
 
 def sideways(

@@ -14,6 +14,7 @@ from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.keys import KeyFilter
 from pgstream.algebra.operators.negate import Consolidate, Negate
 from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
@@ -50,6 +51,12 @@ def trace(node: Node, indexes: tuple[int, ...]) -> Places | None:
             if all(i >= width for i in indexes):
                 return trace(node.right, tuple(i - width for i in indexes))
             return None
+        case OuterJoin():
+            # The left side of LEFT is never padded; a padded NULL has no leaf to come from.
+            width = len(node.left.columns)
+            if node.keeps_right or any(i >= width for i in indexes):
+                return None
+            return trace(node.left, indexes)
         case _ if not node.inputs:
             return [(node, indexes)]
         case _:

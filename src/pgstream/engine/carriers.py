@@ -24,6 +24,7 @@ _NATIVE = {
     "double precision": ("DOUBLE", pa.float64()),
     "boolean": ("BOOLEAN", pa.bool_()),
 }
+_WIDTHS = {"SMALLINT": 1, "INT": 2, "BIGINT": 3, "FLOAT": 4, "DOUBLE": 5}
 _COMPUTED = {
     "date": "DATE",
     "timestamp without time zone": "TIMESTAMP_NTZ",
@@ -84,7 +85,7 @@ def travels_as_text(type_: Type) -> bool:
 
 def union_carrier(first: Carrier, second: Carrier) -> Carrier:
     if first.scale is None or second.scale is None:
-        return first
+        return max(first, second, key=lambda carrier: _WIDTHS.get(carrier.spark, 0))
     return decimal(max(first.scale, second.scale), first, second)
 
 

@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TypeVar
 
 import pyarrow as pa
@@ -24,7 +25,7 @@ from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.scan import Change, Stored
 from pgstream.algebra.trace import trace
-from pgstream.engine.carriers import Carrier, staged_type
+from pgstream.engine.carriers import Carrier, staged_type, union_carrier
 from pgstream.engine.failures import as_refresh_error
 from pgstream.engine.inline import fits_inline, inline
 from pgstream.engine.leaves import Bound, Large, Leaves, Small
@@ -221,7 +222,7 @@ class Execution:
 
 def distinct(parts: list[Rows], keys: Keys) -> Rows:
     """The different keys of the parts, without those that hold a NULL where none may be."""
-    widest = [max((p.carriers[i] for p in parts), key=lambda c: c.scale or 0)
+    widest = [reduce(union_carrier, (p.carriers[i] for p in parts))
               for i in range(len(keys.indexes))]  # fmt: skip
     schema = pa.schema([(f"c{i}", c.arrow) for i, c in enumerate(widest)])
     table = pa.concat_tables([p.table.cast(schema) for p in parts])

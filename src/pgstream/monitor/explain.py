@@ -13,6 +13,7 @@ from pgstream.algebra.operators.given import Given
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
 from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Change, Part, Scan, Stored
@@ -78,7 +79,7 @@ def describe(node: Node) -> str:
                 for e, name in zip(expressions, names, strict=True)
             ]
             return f"Project {', '.join(items)}"
-        case Join():
+        case Join() | OuterJoin():
             return describe_join(node)
         case Aggregate(inner, keys, calls):
             listed = [
@@ -97,12 +98,15 @@ def describe(node: Node) -> str:
             return type(node).__name__
 
 
-def describe_join(node: Join) -> str:
+def describe_join(node: Join | OuterJoin) -> str:
     left, right = node.left.columns, node.right.columns
     pairs = [f"{left[a].name} = {right[b].name}" for a, b in node.on]
     if node.condition is not None:
         pairs.append(text(node.condition, node))
-    return f"Join on {' AND '.join(pairs)}" if pairs else "Join (cross)"
+    kind = "Join"
+    if isinstance(node, OuterJoin):
+        kind = "FullJoin" if node.keeps_right else "LeftJoin"
+    return f"{kind} on {' AND '.join(pairs)}" if pairs else f"{kind} (no equality)"
 
 
 def text(expression: Expression, node: Node) -> str:

@@ -13,6 +13,7 @@ from pgstream.algebra.operators.keys import KeyFilter, Keys
 from pgstream.algebra.operators.negate import Consolidate, Negate
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.one import One
+from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.union_all import UnionAll
@@ -25,6 +26,7 @@ from pgstream.engine.render.join import join
 from pgstream.engine.render.keys import key_filter, keys
 from pgstream.engine.render.negate import consolidate, negate
 from pgstream.engine.render.one import one
+from pgstream.engine.render.outer_join import outer_join
 from pgstream.engine.render.project import project
 from pgstream.engine.render.row_id import row_id
 from pgstream.engine.render.union_all import union_all
@@ -40,6 +42,7 @@ RENDERERS: dict[type[Node], Callable[..., Relation]] = {
     Keys: keys,
     Negate: negate,
     One: one,
+    OuterJoin: outer_join,
     Project: project,
     RowId: row_id,
     UnionAll: union_all,
@@ -51,6 +54,7 @@ Leaf = Callable[[Node], Relation | None]
 # In a single-task plan both sides of a join are one partition each: no exchange, no sort.
 SINGLE_TASK_HINTS: dict[type[Node], str] = {
     Join: "SHUFFLE_HASH(r)",
+    OuterJoin: "SHUFFLE_HASH(r)",
     KeyFilter: "SHUFFLE_HASH(k)",
 }
 

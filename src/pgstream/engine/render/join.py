@@ -1,17 +1,22 @@
 """Inner join; weights multiply."""
 
 from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.engine.expressions import aligned, render
 from pgstream.engine.relation import Relation, select
 
 
 def join(node: Join, left: Relation, right: Relation) -> Relation:
     columns = left.columns("l") + right.columns("r")
+    condition = on_condition(node, left, right)
+    how = f"JOIN ({right.sql}) r ON {condition}" if condition else f"CROSS JOIN ({right.sql}) r"
+    return select(columns, "l.w * r.w", f"({left.sql}) l {how}")
+
+
+def on_condition(node: Join | OuterJoin, left: Relation, right: Relation) -> str:
+    columns = left.columns("l") + right.columns("r")
     pairs = [aligned(columns[a], columns[len(left.carriers) + b]) for a, b in node.on]
     conditions = [f"{first} = {second}" for first, second in pairs]
     if node.condition is not None:
         conditions.append(render(node.condition, columns).sql)
-    how = f"JOIN ({right.sql}) r ON {' AND '.join(conditions)}" if conditions else (
-        f"CROSS JOIN ({right.sql}) r"
-    )  # fmt: skip
-    return select(columns, "l.w * r.w", f"({left.sql}) l {how}")
+    return " AND ".join(conditions)

@@ -27,10 +27,6 @@ class Refusal(NamedTuple):
     finds: Callable[[exp.Expr], bool]
 
 
-def _join(*, side: str) -> Callable[[exp.Expr], bool]:
-    return lambda node: isinstance(node, exp.Join) and node.side.upper() == side
-
-
 def _is(*kinds: type[exp.Expr]) -> Callable[[exp.Expr], bool]:
     return lambda node: isinstance(node, kinds)
 
@@ -53,10 +49,6 @@ def _is_subquery_expression(node: exp.Expr) -> bool:
     return node.parent is not None and not isinstance(node.parent, relation)
 
 
-def _is_set_operation(kind: type[exp.SetOperation]) -> Callable[[exp.Expr], bool]:
-    return lambda node: isinstance(node, kind)
-
-
 def _is_distinct_aggregate(node: exp.Expr) -> bool:
     return isinstance(node, AGGREGATES) and isinstance(node.this, exp.Distinct)
 
@@ -75,7 +67,7 @@ OTHER_AGGREGATES = frozenset(
     regr_sxy regr_syy any_value""".split()
 )
 
-LATER = "This version maintains inner joins, grouping and UNION ALL."
+LATER = "This version maintains joins, grouping, DISTINCT and set operations."
 
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
@@ -106,23 +98,6 @@ REFUSALS: tuple[Refusal, ...] = (
         lambda node: isinstance(node, exp.With) and bool(node.args.get("recursive")),
     ),
     Refusal(
-        "LEFT JOIN", "left", LATER, "Use an inner join, or two stream tables.",
-        _join(side="LEFT"),
-    ),
-    Refusal(
-        "RIGHT JOIN", "right", LATER, "Use an inner join, or two stream tables.",
-        _join(side="RIGHT"),
-    ),
-    Refusal(
-        "FULL JOIN", "full", LATER, "Use an inner join, or two stream tables.",
-        _join(side="FULL"),
-    ),
-    Refusal(
-        "NATURAL JOIN", "natural", "Its columns change when a table gains a column.",
-        "Write JOIN … USING (…) with the columns' names.",
-        lambda node: isinstance(node, exp.Join) and node.method.upper() == "NATURAL",
-    ),
-    Refusal(
         "window function", "over", LATER, "Use GROUP BY, or compute it when you read.",
         _is(exp.Window),
     ),
@@ -135,25 +110,9 @@ REFUSALS: tuple[Refusal, ...] = (
         "Group in a subquery first, then aggregate.", _is_distinct_aggregate,
     ),
     Refusal(
-        "SELECT DISTINCT", "distinct", LATER, "Use GROUP BY over the same columns.",
-        lambda node: isinstance(node, exp.Distinct) and isinstance(node.parent, exp.Select),
-    ),
-    Refusal(
         "GROUPING SETS / ROLLUP / CUBE", "grouping|rollup|cube", LATER,
         "Write one GROUP BY query per set under UNION ALL.",
         _is(exp.Rollup, exp.Cube, exp.GroupingSets),
-    ),
-    Refusal(
-        "INTERSECT", "intersect", LATER, "Join the two queries on all columns.",
-        _is_set_operation(exp.Intersect),
-    ),
-    Refusal(
-        "EXCEPT", "except", LATER, "Use two stream tables and compare when you read.",
-        _is_set_operation(exp.Except),
-    ),
-    Refusal(
-        "UNION", "union", LATER, "Use UNION ALL, with GROUP BY on top to remove duplicates.",
-        lambda node: isinstance(node, exp.Union) and bool(node.args.get("distinct")),
     ),
     Refusal(
         "LATERAL or set-returning function in FROM", "lateral", LATER,
