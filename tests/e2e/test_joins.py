@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from helpers import assert_exact, create_exact, refresh_exact, rows, script
 
+from helpers import assert_exact, create_exact, refresh_exact, rows, script
 from pgstream.catalog.records import Action
 from pgstream.client import PgStream
 

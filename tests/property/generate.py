@@ -313,6 +313,7 @@ class Queries:
     ) -> tuple[str, list[str], tuple[Expr, ...], float]:
         """FROM, the conjuncts of WHERE, the columns (qualified) and the most rows."""
         clause, where, columns, rows = "", [], (), 1.0
+        comma = False
         for i in range(self.rng.choice((1, 1, 2, 2, 2, 3))):
             relation = must if must is not None and i == 0 else self.rng.choice(relations)
             if depth and self.rng.random() < 0.2:
@@ -328,7 +329,8 @@ class Queries:
             if not clause:
                 clause = item
             else:
-                clause, extra = self.joined(clause, item, columns, shown)
+                # Below a comma, JOIN ... ON does not see what stands before it.
+                clause, extra, comma = self.joined(clause, item, columns, shown, comma)
                 where += extra
             columns, rows = columns + shown, rows * relation.rows
         if self.rng.random() < 0.4:
@@ -336,28 +338,27 @@ class Queries:
         return clause, where, columns, rows
 
     def joined(
-        self, clause: str, item: str, left: tuple[Expr, ...], right: tuple[Expr, ...]
-    ) -> tuple[str, list[str]]:
+        self, clause: str, item: str, left: tuple[Expr, ...], right: tuple[Expr, ...], comma: bool
+    ) -> tuple[str, list[str], bool]:
         form = self.rng.random()
-        names = [c.sql.split(".")[1] for c in left]
+        names = [_name(c) for c in left]
         shared = [
-            (a, b) for a in left for b in right
-            if a.sql.split(".")[1] == b.sql.split(".")[1] and _comparable(a, b)
-            and names.count(a.sql.split(".")[1]) == 1
+            _name(a) for a in left for b in right
+            if _name(a) == _name(b) and _comparable(a, b) and names.count(_name(a)) == 1
         ]  # fmt: skip
-        if form < 0.15 and shared:
-            return f"{clause} JOIN {item} USING ({shared[0][0].sql.split('.')[1]})", []
-        if form < 0.25:
-            return f"{clause} CROSS JOIN {item}", []
         pairs = [(a, b) for a in left for b in right if _comparable(a, b)]
+        if form < 0.15 and shared and not comma:
+            return f"{clause} JOIN {item} USING ({shared[0]})", [], False
+        if (form < 0.25 or not pairs) and not comma:
+            return f"{clause} CROSS JOIN {item}", [], False
         if not pairs:
-            return f"{clause} CROSS JOIN {item}", []
+            return f"{clause}, {item}", [], True
         condition = self.equality(*self.rng.choice(pairs))
         if self.rng.random() < 0.25:
             condition += f" AND {Expressions(self.rng, left + right).of('bool', 1).sql}"
-        if form < 0.45:
-            return f"{clause}, {item}", [f"({condition})"]
-        return f"{clause} JOIN {item} ON {condition}", []
+        if form < 0.45 or comma:
+            return f"{clause}, {item}", [f"({condition})"], True
+        return f"{clause} JOIN {item} ON {condition}", [], False
 
     def equality(self, one: Expr, two: Expr) -> str:
         form = self.rng.random()
@@ -445,6 +446,10 @@ class Queries:
             Expr(f"c{i}", c.type, c.bound, c.scale) for i, c in enumerate(items, 1)
         )
         return Relation(f"SELECT {listed} FROM {clause}{condition}{tail}", columns, rows)
+
+
+def _name(column: Expr) -> str:
+    return column.sql.split(".")[1]
 
 
 def _comparable(one: Expr, two: Expr) -> bool:

@@ -17,6 +17,7 @@ class Relation:
     source: Source
     columns: tuple[tuple[str, Type], ...]
     used: frozenset[str]
+    primary_key: frozenset[str] = frozenset()
 
 
 class Catalog(Protocol):

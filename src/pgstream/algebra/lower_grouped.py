@@ -12,6 +12,7 @@ from pgstream.algebra.expressions import (
     Expression,
     Literal,
     Ref,
+    plain_column,
 )
 from pgstream.algebra.functions import aggregate_refusal, can_be_key
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
@@ -66,10 +67,31 @@ class GroupedSelect:
                 self.calls.append(call)
             return
         if isinstance(node, exp.Column):
+            self.require_dependent(node)
             self.keys.append(node)
             return
         for child in node.iter_expressions():
             self.collect(child)
+
+    def require_dependent(self, column: exp.Column) -> None:
+        """A column outside GROUP BY must hang on the grouped primary key of its table."""
+        grouped = {index for key in self.keys if (index := self.index_of(key)) is not None}
+        index = self.index_of(column)
+        table = None if index is None else self.select.owner(index)
+        if (
+            table is not None
+            and table.primary_key
+            and all(table.offset + table.names.index(name) in grouped for name in table.primary_key)
+        ):
+            return
+        raise UnsupportedExpression(
+            f"The column {column.name} is neither grouped nor determined by the grouping.",
+            construct=column.name,
+            hint="Put it into GROUP BY.",
+        )
+
+    def index_of(self, node: exp.Expr) -> int | None:
+        return plain_column(self.below.convert(node)) if isinstance(node, exp.Column) else None
 
     def aggregate(self) -> Aggregate:
         expressions: list[Expression] = []

@@ -44,6 +44,7 @@ class Table:
     offset: int
     names: tuple[str, ...]
     scan: Scan | None
+    primary_key: tuple[str, ...] = ()
     padded: bool = False
     """An outer join may put NULLs in the place of its columns: what PostgreSQL computed while
     reading it would be NULL too, which the expression over NULLs need not be."""
@@ -238,7 +239,10 @@ class SelectLowering:
             fields.append(Field(f"({sql})", self.catalog.field_type(relation.source, sql), sql))
             names.append(f"({sql})")
         scan = Scan(relation.source, tuple(fields))
-        self.register(Table(name, offset, tuple(names), scan), scan)
+        known = {f.name for f in fields}
+        whole = relation.primary_key <= known
+        key = tuple(shown.get(n, n) for n in sorted(relation.primary_key)) if whole else ()
+        self.register(Table(name, offset, tuple(names), scan, key), scan)
         return scan
 
     def subquery(self, node: exp.Subquery, offset: int) -> Node:

@@ -152,6 +152,15 @@ def record_failure(
     )
 
 
+def note_error(connection: Connection, id_: int, message: str) -> None:
+    """A table that reads a failing one and holds no result yet: those who wait learn why."""
+    connection.execute(
+        "UPDATE pgstream.pgs_stream_tables SET last_error = %s"
+        " WHERE pgs_id = %s AND NOT is_populated",
+        (message, id_),
+    )
+
+
 def advance(
     connection: Connection,
     table: StreamTable,

@@ -79,8 +79,7 @@ $$, schedule => 'CALCULATED');""",
     ),
     Step(
         "3. Two more layers: stream tables that read stream tables",
-        "The tutorial uses a LEFT JOIN. This version has inner joins only, so a department"
-        " without employees is not in the stats.\n"
+        "The LEFT JOIN keeps departments without employees.\n"
         "Only the report has a schedule. CALCULATED takes over the schedule of the readers.",
         (
             """\
@@ -90,7 +89,7 @@ SELECT pgstream.create_stream_table('department_stats', $$
            COALESCE(SUM(e.salary), 0) AS total_salary,
            COALESCE(AVG(e.salary), 0) AS avg_salary
     FROM department_tree t
-    JOIN employees e ON e.department_id = t.id
+    LEFT JOIN employees e ON e.department_id = t.id
     GROUP BY t.id, t.name, t.path, t.depth
 $$, schedule => 'CALCULATED');""",
             """\

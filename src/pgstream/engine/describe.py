@@ -75,7 +75,14 @@ class PostgresCatalog:
         ) in self.connection.execute(_COLUMNS, (relid,)).fetchall():
             type_ = self._type(type_id, modifier)
             columns.append((column, self._collated(type_, collation, deterministic, is_default)))
-        return Relation(source, tuple(columns), self.used.get(relid, frozenset()))
+        key = self.connection.execute(
+            "SELECT a.attname FROM pg_index i JOIN pg_attribute a"
+            " ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)"
+            " WHERE i.indrelid = %s AND i.indisprimary",
+            (relid,),
+        ).fetchall()
+        used = self.used.get(relid, frozenset())
+        return Relation(source, tuple(columns), used, frozenset(name for (name,) in key))
 
     def type_of(self, text: str, columns: Mapping[int, Type]) -> Type:
         nulls = ", ".join(f"CAST(NULL AS {t.declared}) AS c{i}" for i, t in columns.items())

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -241,5 +242,5 @@ def run(action: Callable[[], Result]) -> Result:
     """Runs a Spark action; a failure becomes a refresh error with a short cause."""
     try:
         return action()
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         raise as_refresh_error(error) from error

@@ -20,9 +20,10 @@ PLAIN_WORDS = {
 TOO_WIDE = ("NUMERIC_VALUE_OUT_OF_RANGE", "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION")
 
 
-def as_refresh_error(error: PySparkException) -> RefreshError:
+def as_refresh_error(error: Exception) -> RefreshError:
     text = str(error)
-    name = (error.getCondition() or _condition(text) or "").partition(".")[0]
+    condition = error.getCondition() if isinstance(error, PySparkException) else None
+    name = (condition or _condition(text) or "").partition(".")[0]
     if name in TOO_WIDE or "exceeds the digits that Spark holds" in text:
         return NumericRange(
             "A numeric value needs more than the 38 digits that Spark holds.",

@@ -266,5 +266,7 @@ class Cycle:
         store.record_failure(
             links.notes, id_, message, self.settings.max_consecutive_errors, permanent
         )
+        if attempts and (target := list(attempts)[-1]) != id_:
+            store.note_error(links.notes, target, message)
         for table_id in attempts:
             drop_staging(links.notes, table_id)

@@ -8,7 +8,7 @@ from pgstream.catalog import store
 from pgstream.catalog.records import Initiator, RefreshResult, Status, StreamTable
 from pgstream.database.connection import connect
 from pgstream.engine.session import Sessions
-from pgstream.errors import NotPopulated, Suspended
+from pgstream.errors import NotPopulated, StreamTableNotFound, Suspended
 from pgstream.refresh.cycle import Cycle, Links
 from pgstream.refresh.graph import upstream
 from pgstream.refresh.prepare import Preparations
@@ -41,6 +41,8 @@ class Refresher:
     def group(self, table: StreamTable, initiator: Initiator) -> list[StreamTable]:
         """What is refreshed together. A suspended table is read as it is, if it is populated."""
         everything = upstream(table, store.stream_tables(self.links().notes))
+        if not everything:
+            raise StreamTableNotFound(f"{table.full_name} has been dropped.")
         resting = {Status.SUSPENDED}
         if initiator is Initiator.SCHEDULER:
             resting.add(Status.ERROR)

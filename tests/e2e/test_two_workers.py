@@ -1,0 +1,112 @@
+"""Workers as processes: two at once on one database, and how they end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from helpers import assert_exact, script
+from pgstream.client import PgStream
+from pgstream.database.connection import connect
+
+ORDERS = """
+CREATE TABLE orders (id int PRIMARY KEY, region text, amount int);
+INSERT INTO orders VALUES (1, 'n', 10), (2, 'n', 20), (3, 's', 5)
+"""
+TOTALS = "SELECT region, sum(amount) AS total, count(*) AS n FROM orders GROUP BY region"
+BIG = "SELECT region, total FROM totals WHERE total > 10"
+
+
+@contextlib.contextmanager
+def serving(dsn: str) -> Iterator[subprocess.Popen[str]]:
+    environment = {
+        **os.environ,
+        "PGSTREAM_DIFFERENTIAL_MAX_CHANGE_RATIO": "0",
+        "PGSTREAM_SCHEDULER_INTERVAL_MS": "200",
+        "PGSTREAM_SPARK_MASTER": "local[1]",
+    }
+    command = [sys.executable, "-c", "from pgstream.cli import main; main()", "serve", "--json"]
+    process = subprocess.Popen(
+        [*command, "--dsn", dsn], env=environment, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        if process.stderr:
+            process.stderr.close()
+
+
+def ready(process: subprocess.Popen[str]) -> None:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if json.loads(line)["event"] == "ready":
+            return
+    pytest.fail("the worker ended before it was ready")
+
+
+def test_two_workers_at_once_are_exact_and_end_with_0(ps: PgStream, database: str) -> None:
+    ps.execute(ORDERS)
+    ps.create_stream_table("totals", TOTALS, "CALCULATED")
+    ps.create_stream_table("big", BIG, "1s")
+    ps.create_stream_table("copy", "SELECT id, region, amount FROM orders", "1s")
+    with serving(database) as one, serving(database) as two:
+        ready(one)
+        ready(two)
+        asking = [threading.Thread(target=_ask, args=(database, n)) for n in ("big", "copy")]
+        for thread in asking:
+            thread.start()
+        _write(ps, 6.0)
+        for thread in asking:
+            thread.join()
+        logs = [_end(one, signal.SIGTERM), _end(two, signal.SIGINT)]
+    refreshes = [[e for e in log if e["event"] == "refresh"] for log in logs]
+    assert any(refreshes), logs
+    assert not [e for log in logs for e in log if e["event"] == "failure"]
+    assert all(log[-1]["event"] == "stopped" for log in logs)
+    ps.refresh_stream_table("big")
+    ps.refresh_stream_table("copy")
+    assert_exact(ps, "totals", "big", "copy")
+    assert not ps.execute("SELECT 1 FROM pgstream.pgs_refresh_history WHERE status = 'FAILED'")
+
+
+def _ask(dsn: str, name: str) -> None:
+    """Refreshes in SQL, one after another, with both workers there to answer."""
+    with connect(dsn) as connection:
+        for _ in range(6):
+            connection.execute("SELECT pgstream.refresh_stream_table(%s)", (name,))
+
+
+def _write(ps: PgStream, seconds: float) -> None:
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}")
+    chance, number, end = random.Random(seed), 100, time.monotonic() + seconds
+    while time.monotonic() < end:
+        number += 1
+        script(
+            ps,
+            f"INSERT INTO orders VALUES ({number}, '{chance.choice('nswe')}', {number % 17})",
+            f"UPDATE orders SET amount = amount + 1 WHERE id % 7 = {chance.randrange(7)}",
+            f"DELETE FROM orders WHERE id = {chance.randrange(100, number + 1)}",
+        )
+        time.sleep(0.01)
+
+
+def _end(process: subprocess.Popen[str], how: signal.Signals) -> list[dict[str, Any]]:
+    assert process.stderr is not None
+    process.send_signal(how)
+    log = [json.loads(line) for line in process.stderr]
+    assert process.wait(30) == 0
+    return log
