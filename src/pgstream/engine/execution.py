@@ -33,7 +33,7 @@ from pgstream.engine.leaves import Bound, Large, Leaves, Small
 from pgstream.engine.relation import Relation
 from pgstream.engine.render import render
 from pgstream.engine.render.keys import key_filter
-from pgstream.engine.session import Sessions
+from pgstream.engine.session import Sessions, activate
 
 _view_numbers = itertools.count()
 
@@ -83,8 +83,7 @@ class Execution:
                 for i, c in enumerate(relation.carriers)
             ]
             self.leaves.counts.spark_actions += 1
-            # A writer looks its source up in the thread's active session: this makes it ours.
-            frame.sparkSession.createDataFrame([], "x int")
+            activate(frame.sparkSession)
             writer = frame.selectExpr(*items, "w").write.format("pgstream_staging")
             writer = writer.mode("append").option("dsn", self.dsn)
             run(writer.option("db_schema", schema).option("table", table).save)

@@ -109,9 +109,16 @@ class Sessions:
         return builder.master(self.settings.spark_master).getOrCreate()
 
     def _tuned(self, session: SparkSession, tuning: dict[str, str]) -> SparkSession:
+        activate(session)
         for name, value in {**COMMON, **tuning}.items():
             session.conf.set(name, value)
         session.udf.register("pgs_divide", divide, DecimalType(MAX_DIGITS, QUOTIENT_SCALE))
         session.dataSource.register(SliceSource)
         session.dataSource.register(StagingSource)
         return session
+
+
+def activate(session: SparkSession) -> None:
+    """Makes the session the thread's active one: there Spark looks data sources up by name,
+    when one is registered and when one is written to."""
+    session.createDataFrame([], "x INT")
