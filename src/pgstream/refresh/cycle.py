@@ -84,7 +84,8 @@ class Cycle:
         attempts: dict[int, int] = {}
         current = ids[-1]
         try:
-            store.fail_interrupted(links.notes, ids)
+            for dead in store.fail_interrupted(links.notes, ids):
+                drop_staging(links.notes, dead)
             attempts = store.start_history(links.notes, ids, self.initiator)
             crash_point("lock")
             own_xid = self.own_xid()
