@@ -21,11 +21,10 @@ from pgstream.algebra.operators.accumulate import (
 )
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
-from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.join import Pairing
 from pgstream.algebra.operators.keys import Keys
 from pgstream.algebra.operators.negate import Consolidate, Negate, settled
 from pgstream.algebra.operators.node import Column, Node
-from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Scan, Stored
@@ -162,7 +161,7 @@ def _expressions(node: Node) -> tuple[Expression, ...]:
             return (node.predicate,)
         case Weigh():
             return (node.count,)
-        case Join(condition=condition) | OuterJoin(condition=condition) if condition is not None:
+        case Pairing(condition=condition) if condition is not None:
             return (condition,)
         case _:
             return ()

@@ -10,7 +10,7 @@ from pgstream.algebra.operators.accumulate import Accumulate
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.given import Given
-from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.join import Pairing
 from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.outer_join import OuterJoin
@@ -79,7 +79,7 @@ def describe(node: Node) -> str:
                 for e, name in zip(expressions, names, strict=True)
             ]
             return f"Project {', '.join(items)}"
-        case Join() | OuterJoin():
+        case Pairing():
             return describe_join(node)
         case Aggregate(inner, keys, calls):
             listed = [
@@ -98,7 +98,7 @@ def describe(node: Node) -> str:
             return type(node).__name__
 
 
-def describe_join(node: Join | OuterJoin) -> str:
+def describe_join(node: Pairing) -> str:
     left, right = node.left.columns, node.right.columns
     pairs = [f"{left[a].name} = {right[b].name}" for a, b in node.on]
     if node.condition is not None:

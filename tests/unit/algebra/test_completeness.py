@@ -8,6 +8,7 @@ import pkgutil
 import pgstream.algebra.operators as operators
 from pgstream.algebra import functions
 from pgstream.algebra.differentiate import RULES
+from pgstream.algebra.operators.join import Pairing
 from pgstream.algebra.operators.node import Node
 
 # Leaves are bound, not rendered; the last ones stand in delta trees only.
@@ -23,7 +24,7 @@ def nodes() -> set[type[Node]]:
     for module in pkgutil.iter_modules(operators.__path__):
         loaded = importlib.import_module(f"{operators.__name__}.{module.name}")
         for value in vars(loaded).values():
-            if isinstance(value, type) and issubclass(value, Node) and value is not Node:
+            if isinstance(value, type) and issubclass(value, Node) and value not in (Node, Pairing):
                 found.add(value)
     return found
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Join(Node):
+class Pairing(Node):
+    """What all joins have: two sides, key pairs, and the rest of the condition."""
+
     left: Node
     right: Node
     on: tuple[tuple[int, int], ...] = ()
@@ -39,6 +41,11 @@ class Join(Node):
     @property
     def right_keys(self) -> tuple[int, ...]:
         return tuple(right for _, right in self.on)
+
+
+@dataclass(frozen=True)
+class Join(Pairing):
+    """Inner or cross join."""
 
 
 def delta(node: Join, change: Differential) -> Node | None:

@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pgstream.algebra.expressions import Expression
+from pgstream.algebra.operators.join import Pairing
 from pgstream.algebra.operators.keys import Keys
 from pgstream.algebra.operators.negate import negate, settled
-from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import pick
 from pgstream.algebra.operators.union_all import add
 
@@ -26,25 +26,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class OuterJoin(Node):
-    left: Node
-    right: Node
-    on: tuple[tuple[int, int], ...]
-    condition: Expression | None
-    keeps_right: bool
+class OuterJoin(Pairing):
+    keeps_right: bool = False
     """FULL: rows of the right side without a partner are kept too."""
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        return self.left.columns + self.right.columns
-
-    @property
-    def left_keys(self) -> tuple[int, ...]:
-        return tuple(left for left, _ in self.on)
-
-    @property
-    def right_keys(self) -> tuple[int, ...]:
-        return tuple(right for _, right in self.on)
 
 
 def delta(node: OuterJoin, change: Differential) -> Node | None:

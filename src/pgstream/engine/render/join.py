@@ -1,7 +1,6 @@
 """Inner join; weights multiply."""
 
-from pgstream.algebra.operators.join import Join
-from pgstream.algebra.operators.outer_join import OuterJoin
+from pgstream.algebra.operators.join import Join, Pairing
 from pgstream.engine.expressions import aligned, render
 from pgstream.engine.relation import Relation, select
 
@@ -13,7 +12,7 @@ def join(node: Join, left: Relation, right: Relation) -> Relation:
     return select(columns, "l.w * r.w", f"({left.sql}) l {how}")
 
 
-def on_condition(node: Join | OuterJoin, left: Relation, right: Relation) -> str:
+def on_condition(node: Pairing, left: Relation, right: Relation) -> str:
     columns = left.columns("l") + right.columns("r")
     pairs = [aligned(columns[a], columns[len(left.carriers) + b]) for a, b in node.on]
     conditions = [f"{first} = {second}" for first, second in pairs]
