@@ -21,7 +21,7 @@ from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 from pgstream.errors import UnsupportedExpression, UnsupportedType
-from pgstream.sql.passes.refuse import AGGREGATES
+from pgstream.sql.walk import AGGREGATES, is_aggregate, parts
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower_select import SelectLowering
@@ -169,4 +169,4 @@ def _aggregate_call(
 
 
 def has_aggregates(node: exp.Expr) -> bool:
-    return node.find(*AGGREGATES) is not None
+    return any(map(is_aggregate, parts(node)))

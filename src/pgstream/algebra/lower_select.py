@@ -22,6 +22,7 @@ from pgstream.algebra.expressions import (
 from pgstream.algebra.functions import spark_refusal
 from pgstream.algebra.lower_grouped import GroupedSelect, has_aggregates
 from pgstream.algebra.lower_sets import distinct
+from pgstream.algebra.lower_subqueries import Subqueries, and_parts, unwrap
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.one import One
@@ -78,11 +79,12 @@ class SelectLowering:
         self.tables: list[Table] = []
         self.columns: dict[int, Column] = {}
         self.merged: dict[str, tuple[int, int]] = {}
+        self.replaced: dict[str, Expression] = {}
         self.converter = Converter(self.catalog, self.columns, self.resolve)
 
     def lower(self) -> Node:
         node = self.node
-        tree = self.from_clause()
+        tree = Subqueries(self).attach(self.from_clause())
         if node.args.get("where"):
             tree = place(tree, self.conditions(node.args["where"].this))
         if self.is_grouped():
@@ -105,7 +107,7 @@ class SelectLowering:
 
     def conditions(self, node: exp.Expr) -> list[Expression]:
         parts: list[Expression] = []
-        for part in _and_parts(node):
+        for part in and_parts(node):
             parts += self.condition(self.converter.convert(part), part)
         return parts
 
@@ -115,7 +117,7 @@ class SelectLowering:
     def condition(self, expression: Expression, node: exp.Expr) -> list[Expression]:
         """A conjunct; the sides of an equality between tables become columns."""
         if isinstance(expression, Call) and expression.function == "=":
-            sides = [_unwrap(node.this), _unwrap(node.args["expression"])]
+            sides = [unwrap(node.this), unwrap(node.args["expression"])]
             tables = [self.table_of(side) for side in expression.arguments]
             if None not in tables and tables[0] is not tables[1]:
                 for side, part in zip(expression.arguments, sides, strict=True):
@@ -264,6 +266,8 @@ class SelectLowering:
     # --- names ------------------------------------------------------------------------------
 
     def resolve(self, node: exp.Expr) -> Expression | None:
+        if self.replaced and isinstance(node, exp.Exists | exp.In | exp.Subquery):
+            return self.replaced.get(write(node))
         for table in self.tables:
             if table.scan and not table.padded and not isinstance(node, exp.Column | exp.Literal):
                 text = self.table_text(node, table)
@@ -304,7 +308,7 @@ class SelectLowering:
 
     def hoist(self, expression: Expression, node: exp.Expr) -> None:
         """Have PostgreSQL compute the largest part of the expression that it can."""
-        node = _unwrap(node)
+        node = unwrap(node)
         table = self.table_of(expression)
         if not refs(expression):  # a constant that PostgreSQL computes: any table will do
             table = next((t for t in self.tables if t.scan is not None and not t.padded), None)
@@ -338,17 +342,4 @@ class SelectLowering:
                 return exp.column(exp.to_identifier(name, quoted=True))
             return part
 
-        return write(_unwrap(node).copy().transform(unqualify))
-
-
-def _and_parts(node: exp.Expr) -> list[exp.Expr]:
-    node = _unwrap(node)
-    if isinstance(node, exp.And):
-        return _and_parts(node.this) + _and_parts(node.expression)
-    return [node]
-
-
-def _unwrap(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
+        return write(unwrap(node).copy().transform(unqualify))

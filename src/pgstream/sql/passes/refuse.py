@@ -15,8 +15,7 @@ from sqlglot import exp
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.parse import Query
 from pgstream.sql.places import place_of, place_of_word
-
-AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
+from pgstream.sql.walk import AGGREGATES, above_aggregates, is_aggregate, is_subquery
 
 
 class Refusal(NamedTuple):
@@ -37,16 +36,19 @@ def _is_lateral(node: exp.Expr) -> bool:
     )
 
 
-def _is_subquery_expression(node: exp.Expr) -> bool:
-    """A subquery in an expression: it stands neither in FROM nor in WITH nor in a set operation."""
-    if isinstance(node, exp.Exists):
-        return True
-    if isinstance(node, exp.In):
-        return node.args.get("query") is not None
-    if not isinstance(node, exp.Subquery):
+def _is_quantified_subquery(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Any | exp.All) and node.find(exp.Select) is not None
+
+
+def _is_subquery_above_group(node: exp.Expr) -> bool:
+    """A grouped SELECT with a subquery in HAVING or in its list, outside its aggregates."""
+    if not isinstance(node, exp.Select):
         return False
-    relation = (exp.From, exp.Join, exp.SetOperation, exp.Subquery, exp.CTE, exp.Lateral)
-    return node.parent is not None and not isinstance(node.parent, relation)
+    having = node.args.get("having")
+    places = [*node.expressions, *([having] if having else [])]
+    inside = [part for place in places for part in above_aggregates(place)]
+    grouped = node.args.get("group") or having or any(map(is_aggregate, inside))
+    return bool(grouped) and any(map(is_subquery, inside))
 
 
 def _is_distinct_aggregate(node: exp.Expr) -> bool:
@@ -67,7 +69,7 @@ OTHER_AGGREGATES = frozenset(
     regr_sxy regr_syy any_value""".split()
 )
 
-LATER = "This version maintains joins, grouping, DISTINCT and set operations."
+LATER = "This version does not maintain it."
 
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
@@ -122,8 +124,12 @@ REFUSALS: tuple[Refusal, ...] = (
         "VALUES in FROM", "values", LATER, "Put the rows into a table.", _is(exp.Values),
     ),
     Refusal(
-        "subquery in an expression", "select", LATER, "Write it as a join with a subquery in FROM.",
-        _is_subquery_expression,
+        "op ANY / ALL over a subquery", "any|some|all", LATER,
+        "Write = ANY as IN, the others as EXISTS or NOT EXISTS.", _is_quantified_subquery,
+    ),
+    Refusal(
+        "subquery above GROUP BY", "select", LATER,
+        "Group in a subquery in FROM, and use it around that.", _is_subquery_above_group,
     ),
     Refusal(
         "ordered-set aggregate", "within", LATER, "Compute it when you read.",
