@@ -89,23 +89,21 @@ def through_join(node: Join, indexes: tuple[int, ...], keys: Keys) -> Node:
 
 
 def through_outer_join(node: OuterJoin, indexes: tuple[int, ...], keys: Keys) -> Node:
-    """Like a join, as long as no padded row can be among those wanted.
+    """Like a join, as long as no row that is padded on the wanted columns is wanted.
 
-    A padded column is NULL, so keys without NULL want matched rows only. LEFT never pads its
-    left side. The key filter above drops what the narrowed join pads by itself.
+    A padded column is NULL, so keys without NULL want rows that their side really has; LEFT
+    never pads its left side. The key filter above drops what the narrowed join pads by itself.
     """
     width = len(node.left.columns)
     on_left = tuple(p for p, i in enumerate(indexes) if i < width)
     if not node.on or (keys.nulls and (node.keeps_right or not on_left)):
         return KeyFilter(node, indexes, keys)
     if on_left:
-        columns = tuple(indexes[p] for p in on_left)
-        left = restrict(node.left, columns, keys.pick(on_left))
+        left = restrict(node.left, tuple(indexes[p] for p in on_left), keys.pick(on_left))
+        right = sideways(node.right, node.right_keys, left, node.left_keys)
     else:
-        columns = tuple(i - width for i in indexes)
-        found = restrict(node.right, columns, keys)
-        left = sideways(node.left, node.left_keys, found, node.right_keys)
-    right = sideways(node.right, node.right_keys, left, node.left_keys)
+        right = restrict(node.right, tuple(i - width for i in indexes), keys)
+        left = sideways(node.left, node.left_keys, right, node.right_keys)
     narrowed = OuterJoin(left, right, node.on, node.condition, node.keeps_right)
     exact = len(on_left) == len(indexes) and not node.keeps_right
     return narrowed if exact else KeyFilter(narrowed, indexes, keys)

@@ -36,6 +36,7 @@ def connect(
         _check_version(conn)
         for name, value in SESSION_SETTINGS.items():
             conn.execute("SELECT set_config(%s, %s, false)", (name, value))
+        conn.prepare_threshold = None  # tables are dropped and made anew under a connection
         conn.autocommit = autocommit
     except BaseException:
         conn.close()

@@ -33,6 +33,7 @@ class OuterJoin(Pairing):
 
 def delta(node: OuterJoin, change: Differential) -> Node | None:
     left, right = change.delta(node.left), change.delta(node.right)
+    # A sum of keys, never consolidated: +1 on one side and −1 on the other is still a key.
     touched = add(
         left and pick(left, node.left_keys),
         right and pick(right, node.right_keys),
