@@ -16,7 +16,7 @@ def assert_exact(ps: PgStream, *names: str) -> None:
     for name in names:
         table = ps.table(name)
         missing, extra = differences(ps, table)
-        assert not (missing or extra), (
+        assert (missing, extra) == ([], []), (
             f"{table.full_name} is not what its query answers\n"
             f"query:   {table.original_query}\nmissing: {missing}\nextra:   {extra}"
         )

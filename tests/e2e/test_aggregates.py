@@ -20,8 +20,8 @@ def t(ps: PgStream) -> PgStream:
     script(
         ps,
         "CREATE TABLE t (id int PRIMARY KEY, g text, x int, p numeric(10,2), d date)",
-        "INSERT INTO t SELECT i, (ARRAY['a', 'b', 'c', NULL])[1 + i % 4], nullif(i % 7, 3), i * 0.35,"
-        " DATE '2024-01-01' + i FROM generate_series(1, 40) i",
+        "INSERT INTO t SELECT i, (ARRAY['a', 'b', 'c', NULL])[1 + i % 4], nullif(i % 7, 3),"
+        " i * 0.35, DATE '2024-01-01' + i FROM generate_series(1, 40) i",
     )
     return ps
 
@@ -143,7 +143,9 @@ def test_group_by_functions_that_only_postgres_evaluates(t: PgStream) -> None:
         refresh_exact(t, "st")
 
 
-@pytest.mark.parametrize("kind", ["int", "numeric", "date", "bigint", "double precision", "timestamp"])
+@pytest.mark.parametrize(
+    "kind", ["int", "numeric", "date", "bigint", "double precision", "timestamp"]
+)
 def test_the_extreme_is_removed(ps: PgStream, kind: str) -> None:
     value = "DATE '2024-01-01' + {}" if kind in ("date", "timestamp") else "{}"
     script(
@@ -221,8 +223,8 @@ def test_averages_have_the_digits_of_postgres(ps: PgStream) -> None:
     script(
         ps,
         "CREATE TABLE t (g int, i int, b bigint, s smallint, n numeric, m numeric(12,4))",
-        "INSERT INTO t SELECT k % 5, k, k * 1000000007::bigint, k % 9, round(k / 7.0, k % 9), k / 3.0"
-        " FROM generate_series(1, 60) k",
+        "INSERT INTO t SELECT k % 5, k, k * 1000000007::bigint, k % 9, round(k / 7.0, k % 9),"
+        " k / 3.0 FROM generate_series(1, 60) k",
         "INSERT INTO t VALUES (7, 1, 1, 1, 0.01, 0.0001), (7, 2, 2, 2, 0, 0), (7, 0, 0, 0, 0, 0)",
         "INSERT INTO t VALUES (8, 2000000000, 9000000000000000000, 32767, 1e12, 99999999.9999)",
     )
@@ -336,7 +338,9 @@ def test_union_all_of_aggregates(t: PgStream) -> None:
 
 
 def test_sums_need_no_reading(t: PgStream) -> None:
-    create_exact(t, "st", "SELECT g, count(*) AS n, sum(x) AS total, avg(p) AS mean FROM t GROUP BY g")
+    create_exact(
+        t, "st", "SELECT g, count(*) AS n, sum(x) AS total, avg(p) AS mean FROM t GROUP BY g"
+    )
     t.execute("UPDATE t SET x = x + 1, p = 3 WHERE id % 2 = 0")
     assert refresh_exact(t, "st").rows_read == 0
     assert_exact(t, "st")

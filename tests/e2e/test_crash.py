@@ -65,10 +65,13 @@ def assert_interrupted(ps: PgStream) -> None:
 
 
 def assert_clean(ps: PgStream) -> None:
-    assert ps.execute(
-        "SELECT relname FROM pg_class WHERE relnamespace = 'pgstream_state'::regnamespace"
-        " AND relname LIKE 'staging%'"
-    ) == []
+    assert (
+        ps.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'pgstream_state'::regnamespace"
+            " AND relname LIKE 'staging%'"
+        )
+        == []
+    )
     assert ps.execute("SELECT FROM pgstream.pgs_refresh_history WHERE status = 'RUNNING'") == []
 
 

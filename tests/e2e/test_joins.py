@@ -236,7 +236,7 @@ KEYS = {
     "double": ("double precision", "double precision", "0.5, -0.25, 0, 1e300, 'NaN', 'Infinity'"),
     "date": ("date", "date", "'2024-02-29', '0001-01-01', '9999-12-31', 'infinity'"),
     "timestamp": ("timestamp", "timestamp", "'2024-02-29 01:02:03.000004', 'infinity', 'epoch'"),
-    "timestamptz": ("timestamptz", "timestamptz", "'2024-03-31 02:30+02', '1999-12-31 23:59:59-11'"),
+    "timestamptz": ("timestamptz", "timestamptz", "'2024-03-31 02:30+02', '1999-12-31 23:59-11'"),
     "uuid": ("uuid", "uuid", "'00000000-0000-0000-0000-000000000001', "
              "'FFFFFFFF-0000-0000-0000-00000000000A'"),
     "boolean": ("boolean", "boolean", "true, false"),

@@ -27,7 +27,9 @@ def base(ps: PgStream) -> PgStream:
 def chain(base: PgStream) -> PgStream:
     create_exact(base, "low", "SELECT id, g, x * 2 AS y FROM t WHERE x > 3")
     create_exact(base, "mid", "SELECT g, sum(y) AS total, count(*) AS n FROM low GROUP BY g")
-    create_exact(base, "top", "SELECT n, count(*) AS groups, max(total) AS high FROM mid GROUP BY n")
+    create_exact(
+        base, "top", "SELECT n, count(*) AS groups, max(total) AS high FROM mid GROUP BY n"
+    )
     return base
 
 
@@ -117,9 +119,7 @@ def test_a_reader_never_sees_half_a_diamond(base: PgStream) -> None:
     """Both tables have the same sum at every moment, whoever looks and whenever."""
     create_exact(base, "one", "SELECT g, sum(x) AS total FROM t GROUP BY g")
     create_exact(base, "two", "SELECT id, x FROM t")
-    create_exact(
-        base, "both", "SELECT o.g, o.total, w.x FROM one o JOIN two w ON w.id = o.g"
-    )
+    create_exact(base, "both", "SELECT o.g, o.total, w.x FROM one o JOIN two w ON w.id = o.g")
     wrong: list[tuple[int, int]] = []
     looks = 0
     done = threading.Event()

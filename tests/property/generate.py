@@ -285,14 +285,18 @@ class Queries:
         first = self.plain(*self.source(relations, depth), None)
         parts, columns, rows = [first.sql], list(first.columns), first.rows
         for _ in range(self.rng.randint(1, 2)):
-            wanted = [
-                self.rng.choice(NUMBERS) if c.type in NUMBERS else c.type for c in columns
-            ]
+            wanted = [self.rng.choice(NUMBERS) if c.type in NUMBERS else c.type for c in columns]
             other = self.plain(*self.source(relations, 0), wanted)
             columns = [_wider(a, b) for a, b in zip(columns, other.columns, strict=True)]
             rows += other.rows
             parts.append(other.sql)
-        return Relation(" UNION ALL ".join(parts), tuple(columns), rows)
+        words = ("UNION ALL", "UNION ALL", "UNION", "INTERSECT", "INTERSECT ALL", "EXCEPT",
+                 "EXCEPT ALL")  # fmt: skip
+        text = parts[0]
+        for part in parts[1:]:
+            text = f"({text}) {self.rng.choice(words)} ({part})" if len(parts) > 2 else (
+                f"{text} {self.rng.choice(words)} {part}")  # fmt: skip
+        return Relation(text, tuple(columns), rows)
 
     def select(
         self, relations: list[Relation], depth: int, must: Relation | None = None
@@ -358,10 +362,13 @@ class Queries:
             condition += f" AND {Expressions(self.rng, left + right).of('bool', 1).sql}"
         if form < 0.45 or comma:
             return f"{clause}, {item}", [f"({condition})"], True
-        return f"{clause} JOIN {item} ON {condition}", [], False
+        if outer := self.rng.random() < 0.35:
+            condition = self.equality(*self.rng.choice(pairs), plain=True)
+        kind = self.rng.choice(("LEFT ", "LEFT ", "RIGHT ", "FULL ")) if outer else ""
+        return f"{clause} {kind}JOIN {item} ON {condition}", [], False
 
-    def equality(self, one: Expr, two: Expr) -> str:
-        form = self.rng.random()
+    def equality(self, one: Expr, two: Expr, plain: bool = False) -> str:
+        form = 1.0 if plain else self.rng.random()
         if form < 0.1 and one.type in NUMBERS:
             return f"{one.sql} + 1 = {two.sql}"
         if form < 0.2:
@@ -442,10 +449,9 @@ class Queries:
     ) -> Relation:
         listed = ", ".join(f"{item.sql} AS c{i}" for i, item in enumerate(items, 1))
         condition = f" WHERE {' AND '.join(where)}" if where else ""
-        columns = tuple(
-            Expr(f"c{i}", c.type, c.bound, c.scale) for i, c in enumerate(items, 1)
-        )
-        return Relation(f"SELECT {listed} FROM {clause}{condition}{tail}", columns, rows)
+        columns = tuple(Expr(f"c{i}", c.type, c.bound, c.scale) for i, c in enumerate(items, 1))
+        distinct = "DISTINCT " if self.rng.random() < 0.12 else ""
+        return Relation(f"SELECT {distinct}{listed} FROM {clause}{condition}{tail}", columns, rows)
 
 
 def _name(column: Expr) -> str:
@@ -565,9 +571,7 @@ def scenario(seed: int, tables: int, rows: int, streams: int, rounds: int) -> Sc
             below = [r for r in relations if r.sql.startswith("st")]
             found = queries.query([*below, below[-1], rng.choice(relations)])
         known.append(Stream(f"st{i}", found.sql))
-        columns = tuple(
-            Expr(c.sql, c.type, c.bound, c.scale) for c in found.columns
-        )
+        columns = tuple(Expr(c.sql, c.type, c.bound, c.scale) for c in found.columns)
         relations.append(Relation(f"st{i}", columns, found.rows))
     return Scenario(
         tuple(statements), tuple(known), tuple(_round(rng, made, known) for _ in range(rounds))

@@ -33,9 +33,12 @@ REFUSALS = (UnsupportedExpression, NumericRange)
 
 
 @pytest.fixture(scope="module")
-def shared(server: EmbeddedServer, make_database: Callable[[], str], spark: Any) -> Iterator[PgStream]:
+def shared(
+    server: EmbeddedServer, make_database: Callable[[], str], spark: Any
+) -> Iterator[PgStream]:
     """One database for all examples; each example cleans up after itself."""
     with PgStream(server.dsn_for(make_database()), spark, settings=SETTINGS) as ps:
+        ps.connection.prepare_threshold = None  # tables of one name come and go
         yield ps
 
 
@@ -54,7 +57,7 @@ def test_every_refresh_is_exact(shared: PgStream, request: pytest.FixtureRequest
         tables=st.integers(1, 3),
         rows=st.integers(1, 8),
         streams=st.integers(1, 3),
-        rounds=st.integers(1, 3),
+        rounds=st.integers(1, 2),
     )
     def check(seed: int, tables: int, rows: int, streams: int, rounds: int) -> None:
         example = scenario(seed, tables, rows, streams, rounds)
