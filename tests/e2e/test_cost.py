@@ -156,6 +156,7 @@ def test_the_large_path_is_exact(large: PgStream, shape: str) -> None:
         large.execute(change)
         if i % 3 == 2:
             refresh_exact(large, "st")
+    refresh_exact(large, "st")
     assert refresh_exact(large, "st", full=True).rows_inserted == 0
     assert (
         large.execute(

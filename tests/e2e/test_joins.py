@@ -333,3 +333,20 @@ def test_only_the_touched_rows_are_read(ps: PgStream) -> None:
     assert refresh_exact(ps, "st").rows_read <= 2
     ps.execute("UPDATE b SET y = -1 WHERE k = 9")
     assert refresh_exact(ps, "st").rows_read <= 10
+
+
+def test_the_same_function_on_both_sides_of_a_self_join(shop: PgStream) -> None:
+    """PostgreSQL computes it in each scan; the two must not be taken for one."""
+    create_exact(
+        shop,
+        "st",
+        "SELECT a.id, b.id AS other FROM customers a JOIN customers b"
+        " ON upper(a.name) = upper(b.name) AND reverse(a.name) <> reverse(b.name)",
+    )
+    script(
+        shop,
+        "INSERT INTO customers VALUES (20, 'ANN', 1), (21, 'Bob', 1)",
+        "UPDATE customers SET name = 'BOB' WHERE id = 4",
+    )
+    refresh_exact(shop, "st")
+    assert len(rows(shop, "st")) > 0

@@ -269,7 +269,7 @@ class SelectLowering:
         if self.replaced and isinstance(node, exp.Exists | exp.In | exp.Subquery):
             return self.replaced.get(write(node))
         for table in self.tables:
-            if table.scan and not table.padded and not isinstance(node, exp.Column | exp.Literal):
+            if table.scan and not table.padded and _reads_only(node, table):
                 text = self.table_text(node, table)
                 if text in self.hoists.texts.get(table.alias, ()):
                     return self.ref(table.offset + table.names.index(f"({text})"))
@@ -343,3 +343,13 @@ class SelectLowering:
             return part
 
         return write(unwrap(node).copy().transform(unqualify))
+
+
+def _reads_only(node: exp.Expr, table: Table) -> bool:
+    """Whether the node, which is no column by itself, reads no other table."""
+    if isinstance(node, exp.Column | exp.Literal):
+        return False
+    return all(
+        column.table == table.alias or (not column.table and column.name in table.names)
+        for column in node.find_all(exp.Column)
+    )
