@@ -118,9 +118,8 @@ class Converter:
         right = node.args["expression"]
         if isinstance(node, exp.EQ) and isinstance(right, exp.Any):
             return self.membership(node.this, right.this)
-        if isinstance(node, exp.NEQ) and isinstance(right, exp.Anonymous | exp.All):
-            inside = right.this if isinstance(right, exp.All) else _all_argument(right)
-            found = inside is not None and self.membership(node.this, inside)
+        if isinstance(node, exp.NEQ) and (listed := _all_argument(right)) is not None:
+            found = self.membership(node.this, listed)
             return Call("not", (found,), BOOLEAN) if found else None
         if isinstance(right, exp.Any | exp.All):
             return None
@@ -192,7 +191,12 @@ class Converter:
 
 
 def _all_argument(node: exp.Expr) -> exp.Expr | None:
-    return node.expressions[0] if node.name.lower() == "all" and node.expressions else None
+    """The array in `ALL (array)`, which the parser takes for a function."""
+    if isinstance(node, exp.All):
+        inner: exp.Expr = node.args["this"]
+        return inner
+    is_all = isinstance(node, exp.Anonymous) and node.name.lower() == "all"
+    return node.expressions[0] if is_all and node.expressions else None
 
 
 def _is_constant(node: exp.Expr) -> bool:
