@@ -46,13 +46,12 @@ class Database:
 
 
 @pytest.fixture(scope="session")
-def superuser_dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def superuser_dsn(request: pytest.FixtureRequest) -> str:
     given = os.environ.get("PGSTREAM_TEST_DSN")
     if given:
-        yield given
-        return
-    with EmbeddedServer.start(tmp_path_factory.mktemp("server")) as server:
-        yield server.dsn
+        return given
+    server: EmbeddedServer = request.getfixturevalue("server")
+    return server.dsn
 
 
 @pytest.fixture(scope="session")

@@ -38,7 +38,6 @@ def shared(
 ) -> Iterator[PgStream]:
     """One database for all examples; each example cleans up after itself."""
     with PgStream(server.dsn_for(make_database()), spark, settings=SETTINGS) as ps:
-        ps.connection.prepare_threshold = None  # tables of one name come and go
         yield ps
 
 
