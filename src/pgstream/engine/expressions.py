@@ -9,7 +9,6 @@ from decimal import Decimal
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
 from pgstream.algebra.types import Type
 from pgstream.engine.carriers import (
-    BIGINT,
     BOOLEAN,
     MAX_DIGITS,
     QUOTIENT_SCALE,
@@ -303,5 +302,3 @@ RENDERERS: dict[str, Renderer] = {
     "length": length,
     "split_part": split_part,
 }
-
-WEIGHT = Rendered("w", BIGINT)

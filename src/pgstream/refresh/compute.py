@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 from pgstream.algebra.differentiate import Changed
@@ -31,7 +30,6 @@ class Computation:
     execution: Execution
     apply: Connection
     notes: Connection
-    spark_seconds: float = 0.0
 
     @property
     def target(self) -> Target:
@@ -94,17 +92,13 @@ class Computation:
 
     def lay_down(self, node: Node, table: Name, columns: tuple[Column, ...]) -> None:
         """Runs the tree and puts its rows into a typed temporary table."""
-        started = time.perf_counter()
         if self.execution.is_large(node):
-            self.lay_down_large(node, table, columns, started)
+            self.lay_down_large(node, table, columns)
             return
         rows = self.execution.collect(node)
-        self.spark_seconds += time.perf_counter() - started
         load(self.apply, table, columns, rows.table, [c.trimmed for c in rows.carriers])
 
-    def lay_down_large(
-        self, node: Node, table: Name, columns: tuple[Column, ...], started: float
-    ) -> None:
+    def lay_down_large(self, node: Node, table: Name, columns: tuple[Column, ...]) -> None:
         id_ = self.prepared.table.id
         carriers = self.execution.stage(
             node,
@@ -112,6 +106,5 @@ class Computation:
             f"staging_{id_}",
             lambda types: create_staging(self.notes, id_, types),
         )
-        self.spark_seconds += time.perf_counter() - started
         convert(self.apply, table, columns, staging_table(id_), [c.trimmed for c in carriers])
         drop_staging(self.apply, id_)  # with the commit; a failed refresh drops it apart
