@@ -75,6 +75,7 @@ def spark() -> Iterator[Any]:
     session = (
         SparkSession.builder.appName("pgstream tests")
         .master("local[2]")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")  # many short plans
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.scheduler.mode", "FAIR")
