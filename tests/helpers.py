@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from psycopg import sql
@@ -16,10 +17,7 @@ def assert_exact(ps: PgStream, *names: str) -> None:
     for name in names:
         table = ps.table(name)
         missing, extra = differences(ps, table)
-        assert (missing, extra) == ([], []), (
-            f"{table.full_name} is not what its query answers\n"
-            f"query:   {table.original_query}\nmissing: {missing}\nextra:   {extra}"
-        )
+        assert (missing, extra) == ([], []), _report(table, missing, extra)
 
 
 def assert_same_text(ps: PgStream, name: str) -> None:
@@ -27,6 +25,31 @@ def assert_same_text(ps: PgStream, name: str) -> None:
     table = ps.table(name)
     missing, extra = differences(ps, table, as_text=True)
     assert (missing, extra) == ([], []), f"{name} is displayed differently: {missing}, {extra}"
+
+
+def assert_close(
+    ps: PgStream, name: str, compare: Mapping[str, str] | None = None, close: Collection[str] = ()
+) -> None:
+    """As assert_exact, where SQL leaves a part of the answer open.
+
+    `compare` gives for a column the expression that is compared instead, over a row `r`. Columns
+    in `close` are floats and may differ by 1e-12 relative; the other columns tell which rows
+    belong together.
+    """
+    table = ps.table(name)
+    sides = _query(table), _stored(ps, table)
+    columns = {c: f"r.{sql.Identifier(c).as_string(ps.connection)}" for c in table.columns}
+    columns |= compare or {}
+    exact, floats = (
+        ", ".join(text for column, text in columns.items() if (column in close) is is_float)
+        for is_float in (False, True)
+    )
+    missing, extra = _both_ways(ps, *(f"SELECT {exact} FROM ({side}) r" for side in sides))
+    assert (missing, extra) == ([], []), _report(table, missing, extra)
+    if floats:
+        ordered = f"SELECT {floats} FROM (%s) r ORDER BY {exact}, {floats}"
+        for wanted, got in zip(*(ps.execute(ordered % side) for side in sides), strict=True):
+            assert all(map(_is_close, wanted, got)), _report(table, wanted, got)
 
 
 def assert_types(ps: PgStream, *names: str) -> None:
@@ -58,6 +81,27 @@ def create_exact(ps: PgStream, name: str, query: str, **options: Any) -> Refresh
     return result
 
 
+def assert_stays_exact(ps: PgStream, query: str, *changes: str) -> None:
+    """A stream table `st` of the query is exact when created, and after each change."""
+    create_exact(ps, "st", query)
+    for change in changes:
+        ps.execute(change)
+        refresh_exact(ps, "st")
+
+
+def with_three_tables(ps: PgStream) -> PgStream:
+    """Tables a, b and c with duplicates, NULLs, and keys that only one of them has."""
+    script(
+        ps,
+        "CREATE TABLE a (id int, k int); CREATE TABLE b (k int, v int);"
+        " CREATE TABLE c (k int, z bigint)",
+        "INSERT INTO a VALUES (1, 1), (2, 2), (3, 2), (4, NULL), (4, NULL), (5, 7)",
+        "INSERT INTO b VALUES (1, 10), (2, 2), (2, 2), (3, 30), (NULL, 5)",
+        "INSERT INTO c VALUES (1, 10), (2, 2), (7, 2), (NULL, NULL)",
+    )
+    return ps
+
+
 def script(ps: PgStream, *statements: str) -> None:
     """Runs the statements, each in its own transaction."""
     for statement in statements:
@@ -74,14 +118,34 @@ def differences(
     ps: PgStream, table: StreamTable, as_text: bool = False
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """Rows that only the query has, and rows that only the stream table has."""
-    query = f"SELECT * FROM ({table.original_query.rstrip().rstrip(';')}) q"
-    stored = _stored(ps, table)
+    query, stored = _query(table), _stored(ps, table)
     if as_text:
         query, stored = (f"SELECT r::text FROM ({text}) r" for text in (query, stored))
+    return _both_ways(ps, query, stored)
+
+
+def _both_ways(ps: PgStream, query: str, stored: str) -> tuple[Sequence[Any], Sequence[Any]]:
     return (
         ps.execute(f"({query}) EXCEPT ALL ({stored})"),
         ps.execute(f"({stored}) EXCEPT ALL ({query})"),
     )
+
+
+def _is_close(wanted: float | None, got: float | None) -> bool:
+    if wanted is None or got is None or math.isnan(wanted):
+        return repr(wanted) == repr(got)
+    return math.isclose(wanted, got, rel_tol=1e-12)
+
+
+def _report(table: StreamTable, missing: object, extra: object) -> str:
+    return (
+        f"{table.full_name} is not what its query answers\n"
+        f"query:   {table.original_query}\nmissing: {missing}\nextra:   {extra}"
+    )
+
+
+def _query(table: StreamTable) -> str:
+    return f"SELECT * FROM ({table.original_query.rstrip().rstrip(';')}) q"
 
 
 def _stored(ps: PgStream, table: StreamTable) -> str:

@@ -105,6 +105,7 @@ class PgStream:
             )
             table = store.stream_table(self.connection, name)
             prepared = prepare(self.connection, table)
+            store.save_query(self.connection, table.id, prepared.table.defining_query)
             store.save_explanation(
                 self.connection, table.id, explain(prepared.plan, self.connection)
             )

@@ -36,7 +36,8 @@ PgStreamError
     ├── IntegrityError           rows the delta removes are not in the stream table
     ├── SourceChanged            DDL changed a source
     ├── NoWorker                 no worker is alive
-    └── WaitTimeout              the wait is over, the work is not
+    ├── WaitTimeout              the wait is over, the work is not
+    └── RecursionLimit           a recursive CTE does not end
 
 A code never changes and is never used twice. A transient error may pass when the same
 call is made again; a permanent one needs somebody to change something.
@@ -361,3 +362,9 @@ class WaitTimeout(RefreshError):
     """The wait is over and the work is not done."""
 
     code = "PGS-0407"
+
+
+class RecursionLimit(RefreshError):
+    """A recursive CTE does not end within the rounds that the setting allows."""
+
+    code = "PGS-0408"

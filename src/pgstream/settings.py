@@ -136,6 +136,9 @@ class Settings:
     read_slices: int = _setting(
         0, "In how many parallel slices Spark reads a table; 0 is the number of cores.", 0, 1024
     )
+    max_recursion: int = _setting(
+        1000, "After how many rounds a recursive CTE counts as endless.", 1, 1_000_000
+    )
 
     def __post_init__(self) -> None:
         for setting in DECLARED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helpers import create_exact, refresh_exact, script
+from helpers import assert_stays_exact, create_exact, refresh_exact, with_three_tables
 from pgstream.client import PgStream
 
 QUERIES = {
@@ -37,23 +37,12 @@ CHANGES = (
 
 @pytest.fixture
 def tables(ps: PgStream) -> PgStream:
-    script(
-        ps,
-        "CREATE TABLE a (id int, k int); CREATE TABLE b (k int, v int);"
-        " CREATE TABLE c (k int, z bigint)",
-        "INSERT INTO a VALUES (1, 1), (2, 2), (3, 2), (4, NULL), (4, NULL), (5, 7)",
-        "INSERT INTO b VALUES (1, 10), (2, 20), (2, 20), (3, 30), (NULL, 5)",
-        "INSERT INTO c VALUES (1, 10), (2, 20), (7, 20), (NULL, NULL)",
-    )
-    return ps
+    return with_three_tables(ps)
 
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_outer_joins_stay_exact(tables: PgStream, name: str) -> None:
-    create_exact(tables, "st", QUERIES[name])
-    for change in CHANGES:
-        tables.execute(change)
-        refresh_exact(tables, "st")
+    assert_stays_exact(tables, QUERIES[name], *CHANGES)
 
 
 def test_an_expression_over_padded_columns_is_not_taken_from_the_scan(tables: PgStream) -> None:

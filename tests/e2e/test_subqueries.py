@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helpers import create_exact, refresh_exact, script
+from helpers import assert_stays_exact, create_exact, refresh_exact, with_three_tables
 from pgstream.client import PgStream
 
 QUERIES = {
@@ -42,23 +42,12 @@ CHANGES = (
 
 @pytest.fixture
 def tables(ps: PgStream) -> PgStream:
-    script(
-        ps,
-        "CREATE TABLE a (id int, k int); CREATE TABLE b (k int, v int);"
-        " CREATE TABLE c (k int, z bigint)",
-        "INSERT INTO a VALUES (1, 1), (2, 2), (3, 2), (4, NULL), (4, NULL), (5, 7)",
-        "INSERT INTO b VALUES (1, 1), (2, 2), (2, 2), (3, 5), (NULL, 5)",
-        "INSERT INTO c VALUES (1, 1), (2, 2), (7, 2), (NULL, NULL)",
-    )
-    return ps
+    return with_three_tables(ps)
 
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_subqueries_stay_exact(tables: PgStream, name: str) -> None:
-    create_exact(tables, "st", QUERIES[name])
-    for change in CHANGES:
-        tables.execute(change)
-        refresh_exact(tables, "st")
+    assert_stays_exact(tables, QUERIES[name], *CHANGES)
 
 
 def test_a_change_reads_only_its_keys(tables: PgStream) -> None:

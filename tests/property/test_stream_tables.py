@@ -3,101 +3,122 @@
     pytest tests/property --examples 5000               any number of examples
     pytest tests/property --hypothesis-seed=<printed>   the same ones again
 
-A failure prints the example as a program of its own.
+A failure prints the example, cut down, as a program of its own.
 """
 
 from __future__ import annotations
 
+import random
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, note
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
-from helpers import assert_exact, assert_types
 from pgstream.client import PgStream
+from pgstream.database.connection import connect
 from pgstream.database.embedded import EmbeddedServer
-from pgstream.errors import NumericRange, UnsupportedExpression
+from pgstream.errors import PgStreamError
 from pgstream.settings import Settings
 
 sys.path.insert(0, str(Path(__file__).parent))
-from generate import Scenario, scenario
+from cut import cut
+from generator.scenario import Scenario, scenario
+from play import is_lively, play
 
 SETTINGS = Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1)
-REFUSALS = (UnsupportedExpression, NumericRange)
+THREADS = 2
+CUTTING_SECONDS = 90
+MOST_REFUSED = 0.05
 
 
-@pytest.fixture(scope="module")
-def shared(
-    server: EmbeddedServer, make_database: Callable[[], str], spark: Any
-) -> Iterator[PgStream]:
-    """One database for all examples; each example cleans up after itself."""
-    with PgStream(server.dsn_for(make_database()), spark, settings=SETTINGS) as ps:
-        yield ps
+class Run:
+    """All examples of a test run: their numbers, and what became of them."""
+
+    def __init__(self, seed: str, examples: int) -> None:
+        self.numbers = random.Random(seed)
+        self.left = examples
+        self.lock = threading.Lock()
+        self.seen: Counter[str] = Counter()
+        self.failed: list[tuple[int, BaseException]] = []
+
+    def next(self) -> int | None:
+        """The number of one more example; None when there are enough, or one has failed."""
+        with self.lock:
+            if self.left == 0 or self.failed:
+                return None
+            return self.numbers.randrange(2**48)
+
+    def passed(self, seen: Counter[str]) -> None:
+        with self.lock:
+            self.left = max(self.left - 1, 0)
+            self.seen.update(seen)
+
+    def work(self, opened: Callable[[], Any]) -> None:
+        """One thread: example after example in a database of its own."""
+        with opened() as (ps, connection):
+            while (number := self.next()) is not None:
+                example = scenario(number)
+                if not is_lively(connection, example):
+                    continue
+                try:
+                    seen = play(ps, example)
+                except Exception as error:
+                    with self.lock:
+                        self.failed.append((number, error))
+                else:
+                    self.passed(seen)
 
 
-def test_every_refresh_is_exact(shared: PgStream, request: pytest.FixtureRequest) -> None:
-    seen: Counter[str] = Counter()
+@pytest.fixture
+def opened(server: EmbeddedServer, make_database: Callable[[], str], spark: Any) -> Any:
+    """A new database with pgstream, and a plain connection to it."""
 
-    @hypothesis_settings(
-        max_examples=request.config.getoption("--examples"),
-        deadline=None,
-        database=None,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(
-        seed=st.integers(0, 2**48),
-        tables=st.integers(1, 3),
-        rows=st.integers(1, 8),
-        streams=st.integers(1, 3),
-        rounds=st.integers(1, 2),
-    )
-    def check(seed: int, tables: int, rows: int, streams: int, rounds: int) -> None:
-        example = scenario(seed, tables, rows, streams, rounds)
-        note(f"# scenario{(seed, tables, rows, streams, rounds)}\n{example.script()}")
-        seen.update(play(shared, example))
+    @contextmanager
+    def make() -> Iterator[tuple[PgStream, Any]]:
+        dsn = server.dsn_for(make_database())
+        with PgStream(dsn, spark, settings=SETTINGS) as ps, connect(dsn) as connection:
+            yield ps, connection
 
-    check()
-    print(dict(seen))
-    assert seen["refused"] <= 0.2 * seen["streams"]
+    return make
 
 
-def play(ps: PgStream, example: Scenario) -> Counter[str]:
-    """Runs an example; the oracle is asked about all that each refresh has touched."""
-    seen: Counter[str] = Counter()
-    made: list[str] = []
-    try:
-        for statement in example.tables:
-            ps.execute(statement)
-        for stream in example.streams:
-            seen["streams"] += 1
+def test_every_refresh_is_exact(opened: Any, request: pytest.FixtureRequest) -> None:
+    option = request.config.getoption
+    run = Run(option("--hypothesis-seed"), option("--examples"))
+    with ThreadPoolExecutor(THREADS) as pool:
+        for worker in [pool.submit(run.work, opened) for _ in range(THREADS)]:
+            worker.result()
+    print(dict(run.seen.most_common()))
+    for number, error in run.failed[:1]:
+        shortest = shorten(opened, scenario(number), error)
+        pytest.fail(f"scenario({number}) gives {error}\n\nCut down:\n{shortest.script()}")
+    assert run.seen["refused"] <= MOST_REFUSED * run.seen["streams"]
+
+
+def shorten(opened: Any, example: Scenario, error: BaseException) -> Scenario:
+    """Each attempt in a database of its own: a failure may leave anything behind."""
+
+    def fails(shorter: Scenario) -> bool:
+        with opened() as (ps, connection):
             try:
-                ps.create_stream_table(stream.name, stream.query)
-            except REFUSALS:
-                seen["refused"] += 1
-                break
-            made.append(stream.name)
-            assert_exact(ps, stream.name)
-            assert_types(ps, stream.name)
-        for each in example.rounds:
-            for transaction in each.transactions:
-                with ps.connection.transaction():
-                    for statement in transaction:
-                        ps.execute(statement)
-            if each.refresh in made:
-                result = ps.refresh_stream_table(each.refresh)
-                for done in (*result.upstream, result):
-                    seen[done.action] += 1
-                    seen["actions"] += done.spark_actions
-                assert_exact(ps, *(done.name for done in (*result.upstream, result)))
-    finally:
-        for name in reversed(made):
-            ps.drop_stream_table(name)
-        ps.execute("DROP TABLE IF EXISTS b1, b2, b3")
-    return seen
+                is_lively(connection, shorter)
+            except Exception:
+                return False  # PostgreSQL does not take it
+            try:
+                play(ps, shorter)
+            except Exception as found:
+                return kind(found) == kind(error)
+            return False
+
+    return cut(example, fails, CUTTING_SECONDS)
+
+
+def kind(error: BaseException) -> tuple[str, str]:
+    """Failures of one kind are taken for the same one."""
+    return type(error).__name__, error.code if isinstance(error, PgStreamError) else ""

@@ -27,8 +27,15 @@ class Catalog(Protocol):
     def type_of(self, sql: str, columns: Mapping[int, Type]) -> Type:
         """The type of an expression over columns `s.c<index>` of these types."""
 
+    def row_of(self, sql: str, columns: Mapping[int, Type]) -> tuple[tuple[str, Type], ...]:
+        """The columns of a query over the table `__pgs_rows`, whose columns are c<index> of
+        these types, and w."""
+
     def constant(self, sql: str) -> tuple[str | None, Type]:
         """The canonical text and the type of a constant."""
+
+    def collation(self, query: str, column: str) -> str | None:
+        """The collation of a query's column, qualified; None if its type has none."""
 
     def field_type(self, source: Source, sql: str) -> Type:
         """The type of an expression over the table's own columns."""

@@ -13,12 +13,15 @@ from typing import Any
 
 from pgstream.algebra.operators import (
     aggregate,
+    by_postgres,
     filter,
     join,
     outer_join,
     project,
+    shared,
     union_all,
     weigh,
+    window,
 )
 from pgstream.algebra.operators.keys import Keys
 from pgstream.algebra.operators.negate import Consolidate, negate, settled
@@ -61,8 +64,8 @@ class Differential:
             assert state is not None
             return state
         inner = [self._state(child, minus, plus) for child in node.inputs]
-        if isinstance(node, aggregate.Aggregate | outer_join.OuterJoin):
-            inner = [settled(tree) for tree in inner]  # not linear: they must see rows that exist
+        if not is_linear(node):
+            inner = [settled(tree) for tree in inner]  # it must see rows that exist
         return node.with_inputs(*inner) if inner else node
 
 
@@ -84,7 +87,17 @@ RULES: dict[type[Node], Callable[[Any, Differential], Node | None]] = {
     aggregate.Aggregate: aggregate.delta,
     weigh.Weigh: weigh.delta,
     outer_join.OuterJoin: outer_join.delta,
+    window.Window: window.delta,
+    by_postgres.ByPostgres: by_postgres.delta,
+    shared.Shared: shared.delta,
 }
+
+
+def is_linear(node: Node) -> bool:
+    """Whether the operator treats each row by itself, so that any weights will do."""
+    if isinstance(node, by_postgres.ByPostgres):
+        return node.keys is None
+    return not isinstance(node, aggregate.Aggregate | outer_join.OuterJoin | window.Window)
 
 
 def differentiate(tree: Node, changed: Changed) -> Node | None:

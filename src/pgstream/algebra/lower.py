@@ -13,22 +13,28 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from pgstream.algebra.catalog import Catalog
-from pgstream.algebra.expressions import (
-    Expression,
-    Ref,
-)
-from pgstream.algebra.functions import divides_numerics, spark_refusal
+from pgstream.algebra.expressions import Ref
+from pgstream.algebra.lower_recursion import RecursiveCte, Scope, refers_to_itself
 from pgstream.algebra.lower_select import HoistFound, Hoists, SelectLowering
 from pgstream.algebra.lower_sets import set_operation
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
-from pgstream.errors import UnsupportedConstruct, UnsupportedExpression
+from pgstream.algebra.recursion import Recursion
+from pgstream.algebra.scope import Domain
+from pgstream.errors import UnsupportedConstruct
+from pgstream.sql.cut import cuts, numbered, values_select
 from pgstream.sql.parse import Query
 
 
-def lower(query: Query, catalog: Catalog, names: Sequence[str] | None = None) -> Node:
-    """The operator tree; `names` are the output columns' names."""
-    tree = Lowering(catalog, {}).query(query)
+def lower(
+    query: Query,
+    catalog: Catalog,
+    names: Sequence[str] | None = None,
+    recursions: list[Recursion] | None = None,
+) -> Node:
+    """The operator tree; `names` are the output columns' names. What it finds of recursive CTEs
+    goes into `recursions`."""
+    tree = Lowering(catalog, {}, recursions).query(query)
     if names is None:
         return tree
     if isinstance(tree, Project):
@@ -38,18 +44,37 @@ def lower(query: Query, catalog: Catalog, names: Sequence[str] | None = None) ->
 
 
 class Lowering:
-    def __init__(self, catalog: Catalog, ctes: Mapping[str, tuple[exp.Expr, Lowering]]) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        ctes: Mapping[str, tuple[exp.Expr, Scope]],
+        recursions: list[Recursion] | None = None,
+    ) -> None:
         self.catalog = catalog
         self.ctes = dict(ctes)
+        self.shared: set[str] = set()
+        self.recursions = [] if recursions is None else recursions
 
-    def query(self, node: exp.Expr) -> Node:
-        inner = self.with_ctes(node)
+    def child(self) -> Lowering:
+        """The same names, to which others can be added."""
+        child = Lowering(self.catalog, self.ctes, self.recursions)
+        child.shared = set(self.shared)
+        return child
+
+    def query(self, node: exp.Expr, domain: Domain | None = None) -> Node:
+        """The tree of a query. With a domain it is a correlated subquery, computed for each
+        row of the domain, whose columns come last in the result."""
         while isinstance(node, exp.Subquery | exp.Paren):
             node = node.this
+        inner = self.with_ctes(node)
+        if cuts(node):
+            return inner.query(numbered(node), domain)
         if isinstance(node, exp.SetOperation):
-            return set_operation(node, inner)
+            return set_operation(node, inner, domain)
+        if isinstance(node, exp.Values):
+            return inner.select(values_select(node), domain)
         if isinstance(node, exp.Select):
-            return inner.select(node)
+            return inner.select(node, domain)
         raise UnsupportedConstruct(
             f"{node.key.upper()} is not supported in a stream table's query.",
             construct=node.key.upper(),
@@ -59,41 +84,35 @@ class Lowering:
         clause = node.args.get("with_")
         if clause is None:
             return self
-        scope = Lowering(self.catalog, self.ctes)
+        scope = self.child()
+        recursive = bool(clause.args.get("recursive"))
         for cte in clause.expressions:
-            before = Lowering(self.catalog, scope.ctes)
+            if recursive and refers_to_itself(cte):
+                scope.ctes[cte.alias] = (cte.this, RecursiveCte(scope, cte))
+                continue
+            before = scope if recursive else scope.child()
             names = tuple(c.name for c in cte.args["alias"].args.get("columns") or ())
             scope.ctes[cte.alias] = (_renamed(cte.this, names), before)
+            scope.shared.discard(cte.alias)
+            if _uses(node, cte.alias) > 1:
+                scope.shared.add(cte.alias)
         return scope
 
     # --- SELECT -----------------------------------------------------------------------------
 
-    def select(self, node: exp.Select) -> Node:
+    def select(self, node: exp.Select, domain: Domain | None) -> Node:
         hoists = Hoists()
         while True:
             try:
-                return SelectLowering(self, node, hoists).lower()
+                return SelectLowering(self, node, hoists, domain).lower()
             except HoistFound as found:
                 hoists.add(found.alias, found.text)
 
-    def require_spark(
-        self, expression: Expression, node: exp.Expr | None, select: SelectLowering | None
-    ) -> Expression:
-        """The expression, if Spark may evaluate it; else its hoist, else an error."""
-        refusal = spark_refusal(expression)
-        if refusal is None:
-            if select is not None and node is not None and divides_numerics(expression):
-                select.hoist(expression, node)  # PostgreSQL's own digits, where it can
-            return expression
-        if select is not None and node is not None:
-            select.hoist(expression, node)
-        raise UnsupportedExpression(
-            f"The expression {refusal} cannot be computed exactly here.",
-            detail="Spark does not evaluate it as PostgreSQL does, and it does not read "
-            "the columns of one table only, so PostgreSQL cannot compute it in the scan.",
-            hint="Move it into a stream table below, or into a subquery's top level.",
-            construct=refusal.split(" on ")[0],
-        )
+
+def _uses(query: exp.Expr, name: str) -> int:
+    """How often a query reads the CTE of this name."""
+    tables = query.find_all(exp.Table)
+    return sum(1 for table in tables if table.name == name and not table.db)
 
 
 def _renamed(query: exp.Expr, names: tuple[str, ...]) -> exp.Expr:

@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import exp
 
 from pgstream.algebra.convert import Converter
-from pgstream.algebra.expressions import (
-    Call,
-    Expression,
-    Literal,
-    Ref,
-    plain_column,
-)
+from pgstream.algebra.expressions import Call, Expression, Literal, Ref, plain_column
 from pgstream.algebra.functions import aggregate_refusal, can_be_key
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
+from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
 from pgstream.algebra.operators.filter import Filter
-from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 from pgstream.errors import UnsupportedExpression, UnsupportedType
+from pgstream.sql.deparsed import write
 from pgstream.sql.walk import AGGREGATES, is_aggregate, parts
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower_select import SelectLowering
+
+COUNTS = ("count", "regr_count")
+ZERO = Literal("0", BIGINT)
+
+
+class Counted(NamedTuple):
+    """An aggregate of Spark's: its name, its argument (None is *) and its FILTER."""
+
+    function: str
+    argument: exp.Expr | None
+    condition: exp.Expr | None
 
 
 class GroupedSelect:
     """SELECT with GROUP BY or aggregates:
 
     Project(keys, arguments) → Aggregate → Filter(HAVING) → Project(SELECT list)
+
+    If PostgreSQL must compute one of the aggregates, it computes them all. In a correlated
+    subquery the domain's columns are keys too; without GROUP BY, each row of the domain has a
+    group, though it may be empty.
     """
 
     def __init__(self, select: SelectLowering, converter: Converter, tree: Node) -> None:
@@ -38,7 +50,8 @@ class GroupedSelect:
         group = select.node.args.get("group")
         # PostgreSQL prints GROUP BY (f(x)), but SELECT f(x).
         self.keys: list[exp.Expr] = [k.unnest() for k in group.expressions] if group else []
-        self.calls: list[tuple[str, exp.Expr | None, exp.Expr | None]] = []
+        self.domain: list[Expression] = list(select.domain_columns())
+        self.calls: list[exp.Expr] = []
         self.types: list[Type] = []
 
     def lower(self) -> Node:
@@ -47,31 +60,54 @@ class GroupedSelect:
         items = [i.this if isinstance(i, exp.Alias) else i for i in node.expressions]
         for part in [*items, *([having.this] if having else [])]:
             self.collect(part)
-        aggregate = self.aggregate()
-        self.types = [column.type for column in aggregate.columns]
-        above = Converter(self.select.catalog, aggregate.columns, self.resolve_above)
-        tree: Node = aggregate
+        tree = self.grouped()
+        self.types = [column.type for column in tree.columns]
+        above = Converter(self.select.catalog, tree.columns, self.resolve_above)
         if having:
             tree = Filter(tree, above.convert(having.this))
-        expressions = tuple(above.convert(item) for item in items)
-        names = tuple(item.alias_or_name for item in node.expressions)
-        return Project(tree, expressions, names)
+        expressions = [above.convert(item) for item in items]
+        names = [item.alias_or_name for item in node.expressions]
+        for i in range(len(self.domain)):
+            expressions.append(self.above_ref(i))
+            names.append(tree.columns[i].name)
+        return Project(tree, tuple(expressions), tuple(names))
+
+    def grouped(self) -> Node:
+        tree = self.aggregate()
+        if not self.domain or self.keys or self.select.node.args.get("group"):
+            return tree
+        domain = self.select.domain
+        assert domain is not None
+        width = len(self.domain)
+        pairs = tuple((i, i) for i in range(width))
+        padded = OuterJoin(domain.tree, tree, pairs, nulls_match=True)
+        columns = padded.columns
+        values: list[Expression] = [Ref(i, columns[i].type) for i in range(width)]
+        for i, call in enumerate(self.calls):
+            value = Ref(2 * width + i, columns[2 * width + i].type)
+            counts = function_of(call) in COUNTS
+            values.append(Call("coalesce", (value, ZERO), BIGINT) if counts else value)
+        return Project(padded, tuple(values), tuple(column.name for column in tree.columns))
 
     def collect(self, node: exp.Expr) -> None:
         """Finds aggregate calls, and columns that hang on a grouped primary key."""
         if any(node == key for key in self.keys):
             return
-        call = _aggregate_call(node)
-        if call is not None:
-            if call not in self.calls:
-                self.calls.append(call)
+        if is_aggregate(node):
+            if node not in self.calls:
+                self.calls.append(node)
             return
         if isinstance(node, exp.Column):
-            self.require_dependent(node)
-            self.keys.append(node)
+            if not self.in_domain(node):
+                self.require_dependent(node)
+                self.keys.append(node)
             return
         for child in node.iter_expressions():
             self.collect(child)
+
+    def in_domain(self, node: exp.Expr) -> bool:
+        domain = self.select.domain
+        return domain is not None and (node.text("table"), node.name) in domain.names
 
     def require_dependent(self, column: exp.Column) -> None:
         """A column outside GROUP BY must hang on the grouped primary key of its table."""
@@ -93,79 +129,126 @@ class GroupedSelect:
     def index_of(self, node: exp.Expr) -> int | None:
         return plain_column(self.below.convert(node)) if isinstance(node, exp.Column) else None
 
-    def aggregate(self) -> Aggregate:
-        expressions: list[Expression] = []
-        for key in self.keys:
-            value = self.select.key(self.below.convert(key), key)
-            value = self.select.spark(value, key)
-            if not can_be_key(value.type):
-                raise UnsupportedType(
-                    f"A column of type {value.type} cannot be a grouping column.",
-                    hint="Group by an expression of another type.",
-                )
-            expressions.append(value)
-        calls = [self.call(call, expressions) for call in self.calls]
-        names = tuple(f"k{i}" for i in range(len(expressions)))
-        narrowed = Project(self.tree, tuple(expressions), names)
-        return Aggregate(narrowed, tuple(range(len(self.keys))), tuple(calls))
+    # --- the aggregate ----------------------------------------------------------------------
 
-    def call(
-        self,
-        call: tuple[str, exp.Expr | None, exp.Expr | None],
-        expressions: list[Expression],
-    ) -> AggregateCall:
-        function, argument, condition = call
-        value: Expression | None = None
-        if argument is not None:
-            value = self.select.spark(self.below.convert(argument), argument)
-        refusal = aggregate_refusal(function, value.type if value else None)
-        if refusal:
-            raise UnsupportedExpression(
-                f"The aggregate {refusal} is not supported.",
-                construct=function,
-                detail="Its order or its sum on Spark may differ from PostgreSQL's.",
-                hint="Cast the column to a number, a date or text with the C collation.",
+    def aggregate(self) -> Node:
+        expressions = [*self.domain, *(self.key(key) for key in self.keys)]
+        width = len(expressions)
+        counted = [counted_call(call) for call in self.calls]
+        if all(call is not None and self.on_spark(call) for call in counted):
+            calls = [self.call(call, expressions) for call in counted if call is not None]
+            return Aggregate(self.narrowed(expressions), tuple(range(width)), tuple(calls))
+        return self.by_postgres(expressions)
+
+    def narrowed(self, expressions: list[Expression]) -> Project:
+        names = tuple(f"k{i}" for i in range(len(expressions)))
+        return Project(self.tree, tuple(expressions), names)
+
+    def key(self, node: exp.Expr) -> Expression:
+        value = self.select.key(self.below.convert(node), node)
+        value = self.select.hoisted(value, node)
+        if not can_be_key(value.type):
+            raise UnsupportedType(
+                f"A column of type {value.type} cannot be a grouping column.",
+                hint="Group by an expression of another type.",
             )
-        if condition is not None:
-            value = self.filtered(value, condition)
+        return value
+
+    def value(self, node: exp.Expr) -> Expression:
+        return self.select.hoisted(self.below.convert(node), node)
+
+    def on_spark(self, call: Counted) -> bool:
+        type_ = self.value(call.argument).type if call.argument is not None else None
+        return aggregate_refusal(call.function, type_) is None
+
+    def call(self, call: Counted, expressions: list[Expression]) -> AggregateCall:
+        value = self.value(call.argument) if call.argument is not None else None
+        if call.condition is not None:
+            value = self.filtered(value, call.condition)
         if value is None:
-            return AggregateCall(function, None, BIGINT)
-        if value not in expressions:
-            expressions.append(value)
-        place_ = expressions.index(value)
-        type_ = self.select.catalog.type_of(f"{function}(s.c0)", {0: value.type})
-        return AggregateCall(function, place_, type_)
+            return AggregateCall(call.function, None, BIGINT)
+        type_ = self.select.catalog.type_of(f"{call.function}(s.c0)", {0: value.type})
+        return AggregateCall(call.function, placed(value, expressions), type_)
 
     def filtered(self, value: Expression | None, condition: exp.Expr) -> Expression:
         """agg(x) FILTER (WHERE p) = agg(CASE WHEN p THEN x END)."""
-        test = self.select.spark(self.below.convert(condition), condition)
+        test = self.value(condition)
         value = value or Literal("t", BOOLEAN)
         return Call("case", (test, value, Literal(None, value.type)), value.type)
 
+    def by_postgres(self, expressions: list[Expression]) -> ByPostgres:
+        """PostgreSQL computes the calls over the rows of the touched groups, which come to it
+        in one order, so that a group gives the same value each time."""
+        width = len(expressions)
+        texts = [self.written(call, expressions) for call in self.calls]
+        tree = self.narrowed(expressions)
+        order = ", ".join(f"c{i}::text" for i in range(len(expressions))) or "1"
+        items = [*(f"r.c{i}" for i in range(width)), *texts]
+        query = select(items, f"(SELECT * FROM {ROWS} ORDER BY {order}) r", "1::bigint")
+        if width:
+            query += " GROUP BY " + ", ".join(f"r.c{i}" for i in range(width))
+        types = {i: column.type for i, column in enumerate(tree.columns)}
+        made = self.select.catalog.row_of(query, types)
+        names = [function_of(call) for call in self.calls]
+        values = tuple(
+            Column(name, type_) for name, (_, type_) in zip(names, made[width:-1], strict=True)
+        )
+        shape = tree.columns[:width] + values
+        origins = (*range(width), *(None for _ in values))
+        return ByPostgres(tree, query, shape, origins, tuple(range(width)), ", ".join(names))
+
+    def written(self, call: exp.Expr, expressions: list[Expression]) -> str:
+        """The call over the columns of the rows handed over."""
+
+        def column(part: exp.Expr) -> exp.Expr:
+            if not isinstance(part, exp.Column):
+                return part
+            return exp.column(f"c{placed(self.below.convert(part), expressions)}", table="r")
+
+        return write(call.copy().transform(column))
+
+    # --- above ------------------------------------------------------------------------------
+
     def resolve_above(self, node: exp.Expr) -> Expression | None:
+        domain = self.select.domain
+        if domain is not None and isinstance(node, exp.Column) and self.in_domain(node):
+            return self.above_ref(domain.names.index((node.table, node.name)))
         for i, key in enumerate(self.keys):
             if node == key:
-                return self.above_ref(i)
-        call = _aggregate_call(node)
-        if call is not None:
-            return self.above_ref(len(self.keys) + self.calls.index(call))
+                return self.above_ref(len(self.domain) + i)
+        if is_aggregate(node):
+            place = len(self.domain) + len(self.keys) + self.calls.index(node)
+            return self.above_ref(place)
         return None
 
     def above_ref(self, index: int) -> Ref:
         return Ref(index, self.types[index])
 
 
-def _aggregate_call(
-    node: exp.Expr,
-) -> tuple[str, exp.Expr | None, exp.Expr | None] | None:
+def placed(value: Expression, expressions: list[Expression]) -> int:
+    """Where the value stands among the expressions; it is added if it is not there."""
+    if value not in expressions:
+        expressions.append(value)
+    return expressions.index(value)
+
+
+def counted_call(node: exp.Expr) -> Counted | None:
+    """The aggregate, if Spark knows its function."""
     condition: exp.Expr | None = None
     if isinstance(node, exp.Filter):
         condition = node.args["expression"].this
         node = node.args["this"]
-    if not isinstance(node, AGGREGATES):
+    if not isinstance(node, AGGREGATES) or isinstance(node.this, exp.Distinct | exp.Order):
         return None
     argument = None if isinstance(node.this, exp.Star) else node.this
-    return node.sql_name().lower(), argument, condition
+    return Counted(node.sql_name().lower(), argument, condition)
+
+
+def function_of(call: exp.Expr) -> str:
+    while isinstance(call, exp.Filter | exp.WithinGroup):
+        call = call.this
+    assert isinstance(call, exp.Func)
+    return call.name.lower() if isinstance(call, exp.Anonymous) else call.sql_name().lower()
 
 
 def has_aggregates(node: exp.Expr) -> bool:

@@ -1,4 +1,4 @@
-"""Lowers one SELECT: FROM, names, conditions, hoists, and the SELECT list."""
+"""Lowers one SELECT: names, conditions, hoists, and the SELECT list."""
 
 from __future__ import annotations
 
@@ -9,46 +9,22 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from pgstream.algebra.convert import Converter
-from pgstream.algebra.expressions import (
-    Call,
-    Expression,
-    Ref,
-    conjuncts,
-    plain_column,
-    refs,
-    shift,
-    transform,
-)
-from pgstream.algebra.functions import spark_refusal
+from pgstream.algebra.expressions import Call, Expression, Ref, conjuncts, plain_column, refs
+from pgstream.algebra.functions import divides_numerics, spark_refusal
+from pgstream.algebra.lower_from import FromClause
 from pgstream.algebra.lower_grouped import GroupedSelect, has_aggregates
 from pgstream.algebra.lower_sets import distinct
 from pgstream.algebra.lower_subqueries import Subqueries, and_parts, unwrap
-from pgstream.algebra.operators.join import Join
+from pgstream.algebra.lower_windows import Windows
 from pgstream.algebra.operators.node import Column, Node
-from pgstream.algebra.operators.one import One
-from pgstream.algebra.operators.project import Project, pick
-from pgstream.algebra.operators.scan import Field, Scan
-from pgstream.algebra.place import outer_join, place
-from pgstream.algebra.types import BOOLEAN
+from pgstream.algebra.operators.project import Project
+from pgstream.algebra.place import place
+from pgstream.algebra.scope import Domain, Table
 from pgstream.errors import UnsupportedConstruct, UnsupportedExpression
 from pgstream.sql.deparsed import write
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower import Lowering
-
-
-@dataclass(frozen=True)
-class Table:
-    """A FROM item: its alias, where its columns start, and their names."""
-
-    alias: str
-    offset: int
-    names: tuple[str, ...]
-    scan: Scan | None
-    primary_key: tuple[str, ...] = ()
-    padded: bool = False
-    """An outer join may put NULLs in the place of its columns: what PostgreSQL computed while
-    reading it would be NULL too, which the expression over NULLs need not be."""
 
 
 @dataclass
@@ -68,13 +44,17 @@ class HoistFound(Exception):
 
 # Parts of an expression that are not values of their own.
 NOT_VALUES = (exp.DataType, exp.Identifier, exp.Column, exp.If, exp.Any, exp.All, exp.Var)
+REPLACED = (exp.Exists, exp.In, exp.Subquery, exp.Window)
 
 
 class SelectLowering:
-    """Lowers one SELECT, with the hoists found so far."""
+    """Lowers one SELECT, with the hoists found so far. With a domain, the SELECT is a
+    correlated subquery: the domain's columns come last in the result."""
 
-    def __init__(self, parent: Lowering, node: exp.Select, hoists: Hoists) -> None:
-        self.parent, self.node, self.hoists = parent, node, hoists
+    def __init__(
+        self, parent: Lowering, node: exp.Select, hoists: Hoists, domain: Domain | None
+    ) -> None:
+        self.parent, self.node, self.hoists, self.domain = parent, node, hoists, domain
         self.catalog = parent.catalog
         self.tables: list[Table] = []
         self.columns: dict[int, Column] = {}
@@ -84,16 +64,25 @@ class SelectLowering:
 
     def lower(self) -> Node:
         node = self.node
-        tree = Subqueries(self).attach(self.from_clause())
+        tree = Subqueries(self).attach(FromClause(self).lower())
         if node.args.get("where"):
             tree = place(tree, self.conditions(node.args["where"].this))
         if self.is_grouped():
             tree = GroupedSelect(self, self.converter, tree).lower()
         else:
+            tree = Windows(self).attach(tree)
             items = node.expressions
-            expressions = tuple(self.value(item) for item in items)
-            tree = Project(tree, expressions, tuple(item.alias_or_name for item in items))
+            expressions = [self.value(item) for item in items]
+            names = [item.alias_or_name for item in items]
+            for column in self.domain_columns():
+                expressions.append(column)
+                names.append(self.columns[column.index].name)
+            tree = Project(tree, tuple(expressions), tuple(names))
         return distinct(tree) if node.args.get("distinct") else tree
+
+    def domain_columns(self) -> list[Ref]:
+        """The domain is what FROM starts with."""
+        return [self.ref(i) for i in range(len(self.domain.names) if self.domain else 0)]
 
     def is_grouped(self) -> bool:
         node = self.node
@@ -103,7 +92,7 @@ class SelectLowering:
 
     def value(self, item: exp.Expr) -> Expression:
         node = item.this if isinstance(item, exp.Alias) else item
-        return self.spark(self.converter.convert(node), node)
+        return self.hoisted(self.converter.convert(node), node)
 
     def conditions(self, node: exp.Expr) -> list[Expression]:
         parts: list[Expression] = []
@@ -111,8 +100,12 @@ class SelectLowering:
             parts += self.condition(self.converter.convert(part), part)
         return parts
 
-    def spark(self, expression: Expression, node: exp.Expr) -> Expression:
-        return self.parent.require_spark(expression, node, self)
+    def hoisted(self, expression: Expression, node: exp.Expr) -> Expression:
+        """The expression; raises HoistFound if a scan should compute it, or a part of it."""
+        # Numerics are divided with PostgreSQL's own digits, where it can.
+        if spark_refusal(expression) is not None or divides_numerics(expression):
+            self.hoist(expression, node)
+        return expression
 
     def condition(self, expression: Expression, node: exp.Expr) -> list[Expression]:
         """A conjunct; the sides of an equality between tables become columns."""
@@ -122,7 +115,7 @@ class SelectLowering:
             if None not in tables and tables[0] is not tables[1]:
                 for side, part in zip(expression.arguments, sides, strict=True):
                     self.key(side, part)
-        return list(conjuncts(self.spark(expression, node)))
+        return list(conjuncts(self.hoisted(expression, node)))
 
     def key(self, expression: Expression, node: exp.Expr) -> Expression:
         """A key is a column where it can be: PostgreSQL computes it, and can look it up."""
@@ -130,143 +123,23 @@ class SelectLowering:
             self.hoist(expression, node)
         return expression
 
-    # --- FROM -------------------------------------------------------------------------------
+    # --- names ------------------------------------------------------------------------------
 
-    def from_clause(self) -> Node:
-        clause = self.node.args.get("from_")
-        if clause is None:
-            return One()
-        tree = self.joined(clause.this, 0)
-        for join in self.node.args.get("joins") or ():
-            tree = self.join(tree, join, 0)
-        return tree
+    def register(self, table: Table, tree: Node) -> None:
+        self.register_columns(table, tree.columns)
 
-    def joined(self, node: exp.Expr, offset: int) -> Node:
-        """One FROM item with the joins that hang on it."""
-        joins = node.args.get("joins") or ()
-        start = len(self.tables)
-        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery):
-            if node.alias:
-                raise UnsupportedConstruct(
-                    "An alias on a parenthesized join is not supported.",
-                    construct="alias on a join",
-                    hint="Give each table its own alias.",
-                )
-            tree = self.joined(node.this, offset)
-        elif isinstance(node, exp.Subquery):
-            tree = self.subquery(node, offset)
-        elif isinstance(node, exp.Table):
-            tree = self.table(node, offset)
-        else:
-            raise UnsupportedConstruct(
-                f"{node.key.upper()} in FROM is not supported.", construct=node.key.upper()
-            )
-        for join in joins:
-            tree = self.join(tree, join, offset, start)
-        return tree
-
-    def join(self, left: Node, join: exp.Join, offset: int, start: int = 0) -> Node:
-        known = len(self.tables)
-        right = self.joined(join.this, offset + len(left.columns))
-        ours, theirs = self.tables[start:known], self.tables[known:]
-        parts: list[Expression] = []
-        if join.args.get("on"):
-            parts += self.conditions(join.args["on"])
-        for name in self.common_columns(join, ours, theirs):
-            parts += self.using(name, ours, theirs, join.side.upper())
-        parts = [shift(part, -offset) for part in parts]
-        match join.side.upper():
-            case "LEFT":
-                self.pad(theirs)
-                return outer_join(left, right, parts, keeps_right=False)
-            case "FULL":
-                self.pad(ours + theirs)
-                return outer_join(left, right, parts, keeps_right=True)
-            case "RIGHT":
-                self.pad(ours)
-                return self.right_join(left, right, parts)
-            case _:
-                return place(Join(left, right), parts)
-
-    def right_join(self, left: Node, right: Node, parts: list[Expression]) -> Node:
-        """A RIGHT JOIN B is B LEFT JOIN A, with the columns back in their order."""
-        first, second = len(left.columns), len(right.columns)
-
-        def exchange(ref: Ref) -> Ref:
-            moved = ref.index + second if ref.index < first else ref.index - first
-            return Ref(moved, ref.type)
-
-        exchanged = [transform(part, exchange) for part in parts]
-        joined = outer_join(right, left, exchanged, keeps_right=False)
-        return pick(joined, (*range(second, second + first), *range(second)))
+    def register_columns(self, table: Table, columns: Sequence[Column]) -> None:
+        self.tables.append(table)
+        for i, column in enumerate(columns):
+            self.columns[table.offset + i] = column
 
     def pad(self, tables: Sequence[Table]) -> None:
         """From here on these tables' rows may be padded with NULLs."""
         for table in tables:
             self.tables[self.tables.index(table)] = replace(table, padded=True)
 
-    def common_columns(
-        self, join: exp.Join, ours: Sequence[Table], theirs: Sequence[Table]
-    ) -> list[str]:
-        if join.method.upper() == "NATURAL":
-            mine = [name for table in ours for name in table.names]
-            return [name for table in theirs for name in table.names if name in mine]
-        return [name.name for name in join.args.get("using") or ()]
-
-    def using(
-        self, name: str, ours: Sequence[Table], theirs: Sequence[Table], side: str
-    ) -> list[Expression]:
-        places = []
-        for tables in (ours, theirs):
-            table = next(t for t in tables if name in t.names)
-            places.append(table.offset + table.names.index(name))
-        if side == "FULL":
-            self.merged[name] = (places[0], places[1])
-        equality = Call("=", (self.ref(places[0]), self.ref(places[1])), BOOLEAN)
-        return [self.parent.require_spark(equality, None, None)]
-
-    def table(self, node: exp.Table, offset: int) -> Node:
-        alias = node.args.get("alias")
-        name = node.alias or node.name
-        renames = tuple(c.name for c in (alias.args.get("columns") if alias else None) or ())
-        if not node.db and node.name in self.parent.ctes:
-            query, scope = self.parent.ctes[node.name]
-            return self.add(name, scope.query(query), renames, offset)
-        relation = self.catalog.relation(node.db, node.name)
-        shown = dict(zip((c for c, _ in relation.columns), renames, strict=False))
-        fields = [Field(c, t) for c, t in relation.columns if c in relation.used]
-        names = [shown.get(f.name, f.name) for f in fields]
-        for text in self.hoists.texts.get(name, ()):
-            sql = text
-            fields.append(Field(f"({sql})", self.catalog.field_type(relation.source, sql), sql))
-            names.append(f"({sql})")
-        scan = Scan(relation.source, tuple(fields))
-        known = {f.name for f in fields}
-        whole = relation.primary_key <= known
-        key = tuple(shown.get(n, n) for n in sorted(relation.primary_key)) if whole else ()
-        self.register(Table(name, offset, tuple(names), scan, key), scan)
-        return scan
-
-    def subquery(self, node: exp.Subquery, offset: int) -> Node:
-        alias = node.args.get("alias")
-        renames = tuple(c.name for c in (alias.args.get("columns") if alias else None) or ())
-        return self.add(node.alias, self.parent.query(node.this), renames, offset)
-
-    def add(self, alias: str, tree: Node, renames: tuple[str, ...], offset: int) -> Node:
-        names = [column.name for column in tree.columns]
-        names[: len(renames)] = renames
-        self.register(Table(alias, offset, tuple(names), None), tree)
-        return tree
-
-    def register(self, table: Table, tree: Node) -> None:
-        self.tables.append(table)
-        for i, column in enumerate(tree.columns):
-            self.columns[table.offset + i] = column
-
-    # --- names ------------------------------------------------------------------------------
-
     def resolve(self, node: exp.Expr) -> Expression | None:
-        if self.replaced and isinstance(node, exp.Exists | exp.In | exp.Subquery):
+        if self.replaced and isinstance(node, REPLACED):
             return self.replaced.get(write(node))
         for table in self.tables:
             if table.scan and not table.padded and _reads_only(node, table):
@@ -284,12 +157,24 @@ class SelectLowering:
         if not node.table and node.name in self.merged:
             left, right = (self.ref(i) for i in self.merged[node.name])
             return Call("coalesce", (left, right), left.type)
+        return self.ref(self.index_of(node))
+
+    def index_of(self, column: exp.Expr) -> int:
+        """Where the column stands among those of FROM."""
+        name, alias = column.name, column.text("table")
         for table in self.tables:
-            if (not node.table or node.table == table.alias) and node.name in table.names:
-                return self.ref(table.offset + table.names.index(node.name))
+            if (not alias or alias == table.alias) and name in table.names:
+                return table.offset + table.names.index(name)
+        if alias and not any(alias == table.alias for table in self.tables):
+            raise UnsupportedConstruct(
+                f"The reference {write(column)} reaches out of a place that pgstream does not "
+                "correlate.",
+                construct=name,
+                hint="Write it as a join with a subquery in FROM.",
+            )
         raise UnsupportedExpression(
-            f"The reference {write(node)} is not supported.",
-            construct=node.name,
+            f"The reference {write(column)} is not supported.",
+            construct=name,
             hint="Name a column of a table in FROM; whole rows and fields are not columns.",
         )
 
@@ -298,11 +183,11 @@ class SelectLowering:
 
     def table_of(self, expression: Expression) -> Table | None:
         """The one FROM item whose columns the expression reads."""
-        owners = {self.owner(i).alias: self.owner(i) for i in refs(expression)}
+        owners = {self.owner(i).offset: self.owner(i) for i in refs(expression)}
         return next(iter(owners.values())) if len(owners) == 1 else None
 
     def owner(self, index: int) -> Table:
-        return next(t for t in reversed(self.tables) if t.offset <= index)
+        return max((t for t in self.tables if t.offset <= index), key=lambda t: t.offset)
 
     # --- hoisting ---------------------------------------------------------------------------
 

@@ -15,14 +15,17 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from pgstream.algebra.convert import Converter
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
 from pgstream.algebra.functions import can_be_key
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.one import One
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
+from pgstream.algebra.scope import Domain
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 from pgstream.errors import UnsupportedType
 
@@ -34,9 +37,11 @@ PRESENT = Literal("t", BOOLEAN)
 ABSENT = Literal(None, BOOLEAN)
 
 
-def set_operation(node: exp.SetOperation, lowering: Lowering) -> Node:
+def set_operation(node: exp.SetOperation, lowering: Lowering, domain: Domain | None) -> Node:
     left, right = _same_types(
-        lowering, lowering.query(node.this), lowering.query(node.args["expression"])
+        lowering,
+        lowering.query(node.this, domain),
+        lowering.query(node.args["expression"], domain),
     )
     distinct_rows = bool(node.args.get("distinct"))
     if isinstance(node, exp.Union):
@@ -90,25 +95,63 @@ def _require_keys(tree: Node) -> None:
             )
 
 
+def rows_of_values(lowering: Lowering, node: exp.Expr) -> Node:
+    """VALUES: constant rows. They never change."""
+    converter = Converter(lowering.catalog, (), lambda part: None)
+    rows: list[Node] = []
+    for row in node.expressions:
+        values = row.expressions if isinstance(row, exp.Tuple) else [row]
+        names = tuple(f"column{i + 1}" for i in range(len(values)))
+        rows.append(Project(One(), tuple(map(converter.convert, values)), names))
+    tree = rows[0]
+    for row in rows[1:]:
+        left, right = _same_types(lowering, tree, row)
+        tree = UnionAll((*_terms(left), right))
+    return tree
+
+
 def _same_types(lowering: Lowering, left: Node, right: Node) -> tuple[Node, Node]:
     """Both sides with the column types that PostgreSQL gives the operation."""
     types = [
-        a.type
-        if a.type == b.type
-        else lowering.catalog.type_of("COALESCE(s.c0, s.c1)", {0: a.type, 1: b.type})
-        for a, b in zip(left.columns, right.columns, strict=True)
+        _common_type(lowering, a.type, b.type, _is_null(left, i), _is_null(right, i))
+        for i, (a, b) in enumerate(zip(left.columns, right.columns, strict=True))
     ]
-    return _cast(lowering, left, types), _cast(lowering, right, types)
+    return _cast(left, types), _cast(right, types)
 
 
-def _cast(lowering: Lowering, tree: Node, types: list[Type]) -> Node:
+def _common_type(
+    lowering: Lowering, left: Type, right: Type, left_null: bool, right_null: bool
+) -> Type:
+    """A bare NULL has no type of its own."""
+    if left == right or right_null:
+        return left
+    if left_null:
+        return right
+    return lowering.catalog.type_of("COALESCE(s.c0, s.c1)", {0: left, 1: right})
+
+
+def _is_null(tree: Node, index: int) -> bool:
+    """Whether the column is the constant NULL."""
+    if isinstance(tree, UnionAll):
+        return all(_is_null(term, index) for term in tree.terms)
+    if not isinstance(tree, Project):
+        return False
+    expression = tree.expressions[index]
+    return isinstance(expression, Literal) and expression.text is None
+
+
+def _cast(tree: Node, types: list[Type]) -> Node:
     columns = tree.columns
     if all(c.type.name == t.name for c, t in zip(columns, types, strict=True)):
         return tree
+    if isinstance(tree, UnionAll):
+        return UnionAll(tuple(_cast(term, types) for term in tree.terms))
     expressions: list[Expression] = []
     for i, (column, type_) in enumerate(zip(columns, types, strict=True)):
-        ref = Ref(i, column.type)
-        same = column.type.name == type_.name
-        expressions.append(ref if same else Call("cast", (ref,), type_))
-        lowering.require_spark(expressions[-1], None, None)
+        if _is_null(tree, i):
+            expressions.append(Literal(None, type_))
+        elif column.type.name == type_.name:
+            expressions.append(Ref(i, column.type))
+        else:
+            expressions.append(Call("cast", (Ref(i, column.type),), type_))
     return Project(tree, tuple(expressions), tuple(column.name for column in columns))

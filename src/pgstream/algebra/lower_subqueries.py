@@ -3,10 +3,12 @@
     EXISTS (… k = outer)       join with the distinct keys k
     x IN (SELECT y …)          the same, with y among the keys
     (SELECT agg(…) … k = …)    left join with the groups by k
+    any other                  left join with what it is for each value of the columns that it
+                               reads from outside, its domain
 
 A join with distinct keys keeps every outer row once. Where the test is not simply required
 to be true, it is a left join, and the test asks whether a partner was found. So a subquery
-needs no delta rule of its own. Correlation is by equality.
+needs no delta rule of its own.
 """
 
 from __future__ import annotations
@@ -17,13 +19,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlglot import exp
 
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.lower_grouped import has_aggregates
+from pgstream.algebra.lower_grouped import COUNTS, function_of, has_aggregates
+from pgstream.algebra.lower_sets import distinct
+from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.outer_join import OuterJoin
+from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.place import outer_join, place
+from pgstream.algebra.scope import Table
 from pgstream.algebra.types import BIGINT, BOOLEAN
-from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.deparsed import write
+from pgstream.sql.passes.quantified import counted_membership
+from pgstream.sql.scope import aliases, free_columns
 from pgstream.sql.walk import above_aggregates, is_aggregate, is_subquery, parts
 
 if TYPE_CHECKING:
@@ -31,6 +39,7 @@ if TYPE_CHECKING:
 
 TRUE, FALSE, UNKNOWN = Literal("t", BOOLEAN), Literal("f", BOOLEAN), Literal(None, BOOLEAN)
 ZERO = Literal("0", BIGINT)
+ON_ITS_OWN = ("group", "having", "limit", "offset", "with_")
 
 
 class Pair(NamedTuple):
@@ -72,7 +81,10 @@ class Subqueries:
     # --- EXISTS and IN ----------------------------------------------------------------------
 
     def exists(self, tree: Node, node: exp.Exists, needed: bool) -> Node:
-        inner, pairs = self.decorrelated(node.this, "EXISTS")
+        simple = self.decorrelated(node.this, tests=True)
+        if simple is None:
+            return self.found(tree, node, node.this, needed)
+        inner, pairs = simple
         if pairs:
             return self.among(tree, node, inner, pairs, needed)
         inner.set("expressions", [exp.alias_(exp.Literal.number(1), "one")])
@@ -85,17 +97,21 @@ class Subqueries:
         return tree
 
     def member(self, tree: Node, node: exp.In, needed: bool) -> Node:
-        inner, pairs = self.decorrelated(node.args["query"], "IN")
         values = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
+        simple = self.decorrelated(node.args["query"], tests=True)
+        if simple is None or (len(values) > 1 and not needed):
+            counted = counted_membership(node)
+            tree = self.scalar(tree, counted)
+            self.select.replaced[write(node)] = self.select.replaced[write(counted)]
+            return tree
+        inner, pairs = simple
         items = [item.unalias() for item in inner.expressions]
         members = [Pair(item, value) for item, value in zip(items, values, strict=True)]
         if needed:
             return self.among(tree, node, inner, [*pairs, *members], needed)
-        if len(members) > 1:
-            raise refused("IN", "a multi-column IN under NOT, OR or in the SELECT list")
-        counted = inner.copy()
+        counted_rows = inner.copy()
         tree = self.among(tree, node, inner, [*pairs, *members], needed)
-        return self.three_valued(tree, node, counted, pairs, members[0])
+        return self.three_valued(tree, node, counted_rows, pairs, members[0])
 
     def among(
         self, tree: Node, node: exp.Expr, inner: exp.Select, pairs: list[Pair], needed: bool
@@ -119,6 +135,7 @@ class Subqueries:
             exp.alias_(exp.Count(this=member.inner.copy()), "present"),
         ]
         inner.set("expressions", [*keys, *counts])
+        inner.set("distinct", None)
         if pairs:
             inner.set("group", exp.Group(expressions=[p.inner.copy() for p in pairs]))
         tree, alias = self.add(tree, inner, pairs, needed=not pairs)
@@ -138,10 +155,11 @@ class Subqueries:
     # --- scalar subqueries ------------------------------------------------------------------
 
     def scalar(self, tree: Node, node: exp.Expr) -> Node:
-        inner, pairs = self.decorrelated(node.this, "SELECT")
+        simple = self.decorrelated(node.this, tests=False)
+        if simple is None:
+            return self.single(tree, node)
+        inner, pairs = simple
         item = inner.expressions[0].unalias()
-        if not has_aggregates(item):
-            raise refused("SELECT", "a scalar subquery that is not an aggregate")
         calls: list[exp.Expr] = []
         for call in filter(is_aggregate, above_aggregates(item)):
             if call not in calls:
@@ -157,8 +175,7 @@ class Subqueries:
             if part not in calls:
                 return part
             column = exp.column(f"a{calls.index(part)}", table=alias)
-            count = part.this if isinstance(part, exp.Filter) else part
-            if not isinstance(count, exp.Count):
+            if function_of(part) not in COUNTS:
                 return column
             return exp.Coalesce(
                 this=column, expressions=[exp.cast(exp.Literal.number(0), "bigint")]
@@ -168,17 +185,68 @@ class Subqueries:
         self.select.replaced[write(node)] = self.select.converter.convert(above)
         return tree
 
+    # --- by the values of the columns that a subquery reads from outside ---------------------
+
+    def found(self, tree: Node, node: exp.Expr, query: exp.Expr, needed: bool) -> Node:
+        """EXISTS: whether there is a row for the values."""
+        inner, pairs = self.dependent(tree, query)
+        first = len(inner.columns) - len(pairs)
+        values = distinct(pick(inner, tuple(range(first, len(inner.columns)))))
+        columns = values.columns
+        kept = tuple(Ref(i, column.type) for i, column in enumerate(columns))
+        names = (*(column.name for column in columns), "found")
+        marked = Project(values, (*kept, TRUE), names)
+        place_ = self.attached(tree, marked, needed)
+        on = tuple((outer, i) for i, outer in enumerate(pairs))
+        found = self.select.ref(place_ + len(columns))
+        self.select.replaced[write(node)] = TRUE if needed else Call("is true", (found,), BOOLEAN)
+        kind = Join if needed else OuterJoin
+        return kind(tree, marked, on, nulls_match=True)
+
+    def single(self, tree: Node, node: exp.Expr) -> Node:
+        """The one value of a scalar subquery; more than one row is an error."""
+        inner, pairs = self.dependent(tree, node.this)
+        width = len(inner.columns)
+        first = width - len(pairs)
+        type_ = inner.columns[0].type
+        call = AggregateCall("single", 0, type_)
+        one = Aggregate(inner, tuple(range(first, width)), (call,))
+        place_ = self.attached(tree, one, needed=not pairs)
+        on = tuple((outer, i) for i, outer in enumerate(pairs))
+        self.select.replaced[write(node)] = self.select.ref(place_ + len(pairs))
+        if not pairs:  # one row, always
+            return Join(tree, one)
+        return OuterJoin(tree, one, on, nulls_match=True)
+
+    def dependent(self, tree: Node, query: exp.Expr) -> tuple[Node, tuple[int, ...]]:
+        """The subquery's rows with the values they are for, and where the tree has these."""
+        from pgstream.algebra.lower_from import FromClause
+
+        known = {table.alias for table in self.select.tables}
+        outer = [column for column in free_columns(query) if column.table in known]
+        if not outer:
+            return self.select.parent.query(query), ()
+        domain = FromClause(self.select).domain(tree, outer, 0)
+        return self.select.parent.query(query, domain), domain.places
+
+    def attached(self, tree: Node, partner: Node, needed: bool) -> int:
+        """Registers what is joined to the tree; the place of its first column."""
+        place_ = len(tree.columns)
+        self.select.register(Table(self.alias(), place_, (), None, padded=not needed), partner)
+        return place_
+
+    def alias(self) -> str:
+        self.number += 1
+        return f"__pgs_sub_{self.number}"
+
     # --- pieces -----------------------------------------------------------------------------
 
     def add(
         self, tree: Node, query: exp.Select, pairs: Sequence[Pair], needed: bool
     ) -> tuple[Node, str]:
         """The tree joined with the query, whose first columns are the keys of the pairs."""
-        from pgstream.algebra.lower_select import Table
-
         select = self.select
-        alias = f"__pgs_sub_{self.number}"
-        self.number += 1
+        alias = self.alias()
         lowered = select.parent.query(query)
         width = len(tree.columns)
         names = tuple(column.name for column in lowered.columns)
@@ -186,8 +254,7 @@ class Subqueries:
         equalities: list[Expression] = []
         for i, pair in enumerate(pairs):
             outer = select.key(select.converter.convert(pair.outer), pair.outer)
-            equality = Call("=", (outer, select.ref(width + i)), BOOLEAN)
-            equalities.append(select.parent.require_spark(equality, None, None))
+            equalities.append(Call("=", (outer, select.ref(width + i)), BOOLEAN))
         if needed:
             return place(Join(tree, lowered), equalities), alias
         return outer_join(tree, lowered, equalities, keeps_right=False), alias
@@ -196,60 +263,52 @@ class Subqueries:
         table = next(t for t in self.select.tables if t.alias == alias)
         return self.select.ref(table.offset + table.names.index(name))
 
-    def decorrelated(self, query: exp.Expr, word: str) -> tuple[exp.Select, list[Pair]]:
-        """The subquery without its equalities with the query around it, and those."""
+    def decorrelated(self, query: exp.Expr, tests: bool) -> tuple[exp.Select, list[Pair]] | None:
+        """The subquery without its equalities with the query around it, and those; None if
+        that would change its meaning. `tests`: only whether rows are there matters."""
         query = query.copy()
         while isinstance(query, exp.Subquery | exp.Paren):
             query = query.this
-        if not isinstance(query, exp.Select):
-            alias = exp.TableAlias(this=exp.to_identifier("q"))
-            query = exp.select(*first_names(query)).from_(exp.Subquery(this=query, alias=alias))
+        if not isinstance(query, exp.Select) or any(query.args.get(p) for p in ON_ITS_OWN):
+            return None
+        if any(has_aggregates(item) for item in query.expressions) == tests:
+            return None
         where = query.args.get("where")
-        own = own_names(query)
+        own = aliases(query)
         pairs: list[Pair] = []
         kept: list[exp.Expr] = []
         for part in and_parts(where.this) if where else []:
-            if not self.outer_columns(part, own):
+            if not reaches_out(part, own):
                 kept.append(part)
-                continue
-            pairs.append(self.pair(part, own, word))
+            elif (pair := paired(part, own)) is not None:
+                pairs.append(pair)
+            else:
+                return None
         query.set("where", exp.Where(this=exp.and_(*kept, dialect="postgres")) if kept else None)
-        if self.outer_columns(query, own):
-            raise refused(word, "a correlation that is not an equality in the subquery's WHERE")
-        if any(query.args.get(part) for part in ("group", "having", "limit", "offset")) and (
-            pairs or word == "SELECT"
-        ):
-            raise refused(word, "GROUP BY, HAVING or LIMIT in such a subquery")
+        if reaches_out(query, own) or (pairs and query.find(exp.Window)):
+            return None
         return query, pairs
 
-    def pair(self, part: exp.Expr, own: set[str], word: str) -> Pair:
-        part = unwrap(part)
-        if isinstance(part, exp.EQ):
-            left, right = unwrap(part.this), unwrap(part.args["expression"])
-            for inner, outer in ((left, right), (right, left)):
-                reads_own = any(column.table in own for column in outer.find_all(exp.Column))
-                if not self.outer_columns(inner, own) and not reads_own:
-                    return Pair(inner, outer)
-        raise refused(word, "a correlation that is not an equality in the subquery's WHERE")
 
-    def outer_columns(self, node: exp.Expr, own: set[str]) -> bool:
-        outer = {table.alias for table in self.select.tables}
-        return any(
-            column.table in outer and column.table not in own
-            for column in node.find_all(exp.Column)
-        )
+def paired(part: exp.Expr, own: frozenset[str]) -> Pair | None:
+    part = unwrap(part)
+    if isinstance(part, exp.EQ):
+        left, right = unwrap(part.this), unwrap(part.args["expression"])
+        for inner, outer in ((left, right), (right, left)):
+            reads_own = any(column.table in own for column in outer.find_all(exp.Column))
+            if not reaches_out(inner, own) and not reads_own and not is_quantified(outer):
+                return Pair(inner, outer)
+    return None
 
 
-def own_names(query: exp.Expr) -> set[str]:
-    """Every alias that the subquery defines, at any depth."""
-    relations = query.find_all(exp.Table, exp.Subquery)
-    return {relation.alias_or_name for relation in relations if relation.alias_or_name}
+def is_quantified(node: exp.Expr) -> bool:
+    """`= ANY (array)` is no equality."""
+    return isinstance(node, exp.Any | exp.All)
 
 
-def first_names(query: exp.Expr) -> list[exp.Expr]:
-    while isinstance(query, exp.SetOperation | exp.Subquery):
-        query = query.this
-    return [exp.column(item.alias_or_name, table="q") for item in query.expressions]
+def reaches_out(node: exp.Expr, own: frozenset[str]) -> bool:
+    """Whether the node reads columns of other tables than these and those in it."""
+    return any(column.table not in own for column in free_columns(node))
 
 
 def and_parts(node: exp.Expr) -> list[exp.Expr]:
@@ -263,11 +322,3 @@ def unwrap(node: exp.Expr) -> exp.Expr:
     while isinstance(node, exp.Paren):
         node = node.this
     return node
-
-
-def refused(word: str, what: str) -> UnsupportedConstruct:
-    return UnsupportedConstruct(
-        f"A subquery with {what} is not supported.",
-        construct=word,
-        hint="Write it as a join with a subquery in FROM.",
-    )

@@ -17,6 +17,7 @@ from pgstream.algebra.expressions import (
     refs,
     shift,
 )
+from pgstream.algebra.functions import spark_refusal
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
@@ -40,11 +41,17 @@ def place(tree: Node, parts: Sequence[Expression]) -> Node:
             left.append(part)
         elif used and min(used) >= width:
             right.append(shift(part, -width))
-        elif pair := _key_pair(part, width):
+        elif (pair := _key_pair(part, width)) and not tree.nulls_match:
             on.append(pair)
         else:
             rest.append(part)
-    return Join(place(tree.left, left), place(tree.right, right), tuple(on), conjunction(rest))
+    return Join(
+        place(tree.left, left),
+        place(tree.right, right),
+        tuple(on),
+        conjunction(rest),
+        tree.nulls_match,
+    )
 
 
 def _above_outer_join(tree: OuterJoin, parts: Sequence[Expression]) -> Node:
@@ -56,9 +63,7 @@ def _above_outer_join(tree: OuterJoin, parts: Sequence[Expression]) -> Node:
         used = refs(part)
         goes = not tree.keeps_right and used and max(used) < width
         (below if goes else above).append(part)
-    joined = OuterJoin(
-        place(tree.left, below), tree.right, tree.on, tree.condition, tree.keeps_right
-    )
+    joined = tree.with_inputs(place(tree.left, below), tree.right)
     predicate = conjunction(above)
     return joined if predicate is None else Filter(joined, predicate)
 
@@ -79,11 +84,13 @@ def outer_join(
             inner.append(shift(part, -width))
         else:
             rest.append(part)
-    return OuterJoin(left, place(right, inner), tuple(on), conjunction(rest), keeps_right)
+    return OuterJoin(
+        left, place(right, inner), tuple(on), conjunction(rest), keeps_right=keeps_right
+    )
 
 
 def _key_pair(part: Expression, width: int) -> tuple[int, int] | None:
-    if not (isinstance(part, Call) and part.function == "="):
+    if not (isinstance(part, Call) and part.function == "=") or spark_refusal(part):
         return None
     first, second = (plain_column(side) for side in part.arguments)
     if first is None or second is None:

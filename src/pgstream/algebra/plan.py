@@ -9,11 +9,13 @@ The same value is run and explained.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pgstream.algebra.differentiate import Changed, Differential, differentiate
+from pgstream.algebra.differentiate import Changed, Differential, differentiate, sources
 from pgstream.algebra.expressions import Expression
-from pgstream.algebra.functions import spark_refusal
+from pgstream.algebra.legalize import legalize
+from pgstream.algebra.lower_recursion import maintained
 from pgstream.algebra.operators.accumulate import (
     Accumulate,
     Accumulator,
@@ -21,16 +23,16 @@ from pgstream.algebra.operators.accumulate import (
 )
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
-from pgstream.algebra.operators.join import Pairing
 from pgstream.algebra.operators.keys import Keys
 from pgstream.algebra.operators.negate import Consolidate, Negate, settled
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
-from pgstream.algebra.operators.scan import Scan, Stored
+from pgstream.algebra.operators.scan import Part, Scan, Stored
 from pgstream.algebra.operators.union_all import add
 from pgstream.algebra.operators.weigh import Weigh
-from pgstream.errors import UnsupportedExpression
+from pgstream.algebra.recursion import Recursion, looked_up
+from pgstream.algebra.top import Top
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,34 @@ class Accumulated:
 class Plan:
     tree: Node
     accumulated: Accumulated | None
+    top: Top | None = None
+    recursions: tuple[Recursion, ...] = ()
+    """The recursive CTEs, those first that others read."""
+
+    @property
+    def trees(self) -> tuple[Node, ...]:
+        """All that is computed from the sources."""
+        terms = [tree for r in self.recursions for tree in (r.base, r.step)]
+        return (self.tree, *terms)
+
+    @property
+    def sources(self) -> dict[int, Scan]:
+        """The source tables, by relid; tables of recursive CTEs are none."""
+        found = {relid: scan for tree in self.trees for relid, scan in sources(tree).items()}
+        return {relid: scan for relid, scan in found.items() if relid > 0}
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        return self.tree.columns
+        """The stream table's columns; hidden keys of its order come after them in the tree."""
+        columns = self.tree.columns
+        return columns[: len(columns) - len(self.top.hidden)] if self.top else columns
+
+    def looked_up(self, recursion: Recursion) -> list[tuple[int, ...]]:
+        """By which columns refreshes look up rows of a recursive CTE."""
+        changed = {relid: frozenset((Part.COMMITTED,)) for relid in self.sources}
+        changed |= {r.source.relid: frozenset((Part.PENDING,)) for r in self.recursions}
+        terms = [tree for r in self.recursions for tree in r.trees(changed)]
+        return looked_up([self.change(changed), *terms], recursion)
 
     def full(self, changed: Changed, stored: Scan | None) -> Node:
         """From what is stored to the whole result after the changes: Q(after) − stored."""
@@ -120,21 +146,15 @@ class Plan:
         return Accumulate(inner if of_change else settled(inner), keys, accumulators, of_change)
 
 
-def plan(tree: Node) -> Plan:
-    """The plan of a lowered query; raises where Spark would have to compute what it must not."""
+def plan(tree: Node, top: Top | None = None, recursions: Sequence[Recursion] = ()) -> Plan:
+    """The plan of a lowered query."""
     accumulated = _accumulated(tree)
-    for node in (accumulated.aggregate if accumulated else tree).walk():
-        for expression in _expressions(node):
-            refusal = spark_refusal(expression)
-            if refusal is not None:
-                raise UnsupportedExpression(
-                    f"The expression {refusal} cannot be computed exactly inside this query.",
-                    construct=refusal.split(" on ")[0],
-                    detail="It stands above a GROUP BY that is not the query's last step, "
-                    "and Spark does not evaluate it as PostgreSQL does.",
-                    hint="Make the grouped subquery a stream table of its own.",
-                )
-    return Plan(tree, accumulated)
+    if accumulated is None:
+        tree = legalize(tree)
+    else:  # PostgreSQL finishes what stands above the aggregate
+        tree = _above(tree, accumulated.aggregate, legalize(accumulated.aggregate))
+        accumulated = _accumulated(tree)
+    return Plan(tree, accumulated, top, tuple(map(maintained, recursions)))
 
 
 def _accumulated(tree: Node) -> Accumulated | None:
@@ -153,15 +173,6 @@ def _accumulated(tree: Node) -> Accumulated | None:
     return Accumulated(inner, having, tree.expressions, count)
 
 
-def _expressions(node: Node) -> tuple[Expression, ...]:
-    match node:
-        case Project():
-            return node.expressions
-        case Filter():
-            return (node.predicate,)
-        case Weigh():
-            return (node.count,)
-        case Pairing(condition=condition) if condition is not None:
-            return (condition,)
-        case _:
-            return ()
+def _above(tree: Node, old: Node, new: Node) -> Node:
+    """The tree with one of its parts replaced."""
+    return new if tree is old else tree.with_inputs(*(_above(i, old, new) for i in tree.inputs))

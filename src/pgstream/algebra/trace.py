@@ -9,6 +9,7 @@ from __future__ import annotations
 from pgstream.algebra.expressions import plain_column
 from pgstream.algebra.operators.accumulate import Accumulate
 from pgstream.algebra.operators.aggregate import Aggregate
+from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.keys import KeyFilter
@@ -16,8 +17,10 @@ from pgstream.algebra.operators.negate import Consolidate, Negate
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
+from pgstream.algebra.operators.window import Window
 
 Places = list[tuple[Node, tuple[int, ...]]]
 
@@ -57,6 +60,10 @@ def trace(node: Node, indexes: tuple[int, ...]) -> Places | None:
             if node.keeps_right or any(i >= width for i in indexes):
                 return None
             return trace(node.left, indexes)
+        case Window(input=inner) if all(i < len(inner.columns) for i in indexes):
+            return trace(inner, indexes)
+        case ByPostgres() | Shared():
+            return [(node, indexes)]  # their rows are at hand before Spark runs
         case _ if not node.inputs:
             return [(node, indexes)]
         case _:

@@ -49,6 +49,15 @@ class Dependency:
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """A view that the query reads, directly or not, and its query when that was checked."""
+
+    schema: str
+    name: str
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
 class StreamTable:
     id: int
     relid: int
@@ -69,6 +78,7 @@ class StreamTable:
     updated_at: datetime
     columns: tuple[str, ...]
     dependencies: tuple[Dependency, ...] = field(default=())
+    views: tuple[View, ...] = field(default=())
 
     @property
     def full_name(self) -> str:

@@ -13,6 +13,7 @@ from pgstream.catalog.records import (
     RefreshResult,
     Status,
     StreamTable,
+    View,
 )
 from pgstream.database.connection import Connection
 
@@ -32,7 +33,14 @@ SELECT d.pgs_id, d.source_relid::bigint, coalesce(n.nspname, ''), coalesce(c.rel
 FROM pgstream.pgs_dependencies d
 LEFT JOIN pg_class c ON c.oid = d.source_relid
 LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE d.pgs_id = ANY(%s) ORDER BY d.source_relid
+WHERE d.pgs_id = ANY(%s) AND d.source_type <> 'VIEW' ORDER BY d.source_relid
+"""
+_VIEWS = """
+SELECT d.pgs_id, n.nspname, c.relname, d.definition
+FROM pgstream.pgs_dependencies d
+JOIN pg_class c ON c.oid = d.source_relid
+JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE d.pgs_id = ANY(%s) AND d.source_type = 'VIEW' ORDER BY d.source_relid
 """
 
 
@@ -48,10 +56,15 @@ def stream_tables(connection: Connection, ids: Iterable[int] | None = None) -> l
         _DEPENDENCIES, (list(found),)
     ).fetchall():
         found[id_].append(Dependency(relid, schema, name, is_stream, frozenset(columns)))
-    return [_record(row, tuple(found[row[0]])) for row in rows]
+    views: dict[int, list[View]] = {id_: [] for id_ in found}
+    for id_, schema, name, definition in connection.execute(_VIEWS, (list(found),)).fetchall():
+        views[id_].append(View(schema, name, definition))
+    return [_record(row, tuple(found[row[0]]), tuple(views[row[0]])) for row in rows]
 
 
-def _record(row: Sequence[Any], dependencies: tuple[Dependency, ...]) -> StreamTable:
+def _record(
+    row: Sequence[Any], dependencies: tuple[Dependency, ...], views: tuple[View, ...]
+) -> StreamTable:
     return StreamTable(
         id=row[0],
         relid=row[1],
@@ -72,6 +85,7 @@ def _record(row: Sequence[Any], dependencies: tuple[Dependency, ...]) -> StreamT
         updated_at=row[16],
         columns=tuple(row[17]),
         dependencies=dependencies,
+        views=views,
     )
 
 
@@ -186,6 +200,14 @@ def save_explanation(connection: Connection, id_: int, rows: list[tuple[str, str
     connection.execute(
         "UPDATE pgstream.pgs_stream_tables SET explanation = %s::jsonb WHERE pgs_id = %s",
         (_json(value), id_),
+    )
+
+
+def save_query(connection: Connection, id_: int, query: str) -> None:
+    """The defining query with its views inlined."""
+    connection.execute(
+        "UPDATE pgstream.pgs_stream_tables SET defining_query = %s WHERE pgs_id = %s",
+        (query, id_),
     )
 
 

@@ -50,8 +50,7 @@ INSERT INTO employees (name, department_id, salary) VALUES
     ),
     Step(
         "2. The first stream table: the path of every department",
-        "The tutorial writes this with WITH RECURSIVE. This version has no recursion yet, so the"
-        " three levels are spelled out.\n"
+        "A recursive query: a department's path is its parent's path and its own name.\n"
         "A schedule is at least 60 s by default; the demo asks for 30 s, so it lowers the"
         " minimum.\n"
         "Below each refresh: the changes and the other rows that it read, the rows that it"
@@ -60,18 +59,14 @@ INSERT INTO employees (name, department_id, salary) VALUES
             "SET pg_stream.min_schedule_seconds = 1;",
             """\
 SELECT pgstream.create_stream_table('department_tree', $$
-    SELECT id, name, parent_id, name AS path, 0 AS depth
-    FROM departments WHERE parent_id IS NULL
-    UNION ALL
-    SELECT d.id, d.name, d.parent_id, top.name || ' > ' || d.name, 1
-    FROM departments d JOIN departments top ON d.parent_id = top.id
-    WHERE top.parent_id IS NULL
-    UNION ALL
-    SELECT d.id, d.name, d.parent_id, top.name || ' > ' || mid.name || ' > ' || d.name, 2
-    FROM departments d
-    JOIN departments mid ON d.parent_id = mid.id
-    JOIN departments top ON mid.parent_id = top.id
-    WHERE top.parent_id IS NULL
+    WITH RECURSIVE tree AS (
+        SELECT id, name, parent_id, name AS path, 0 AS depth
+        FROM departments WHERE parent_id IS NULL
+        UNION ALL
+        SELECT d.id, d.name, d.parent_id, tree.path || ' > ' || d.name, tree.depth + 1
+        FROM departments d JOIN tree ON d.parent_id = tree.id
+    )
+    SELECT id, name, parent_id, path, depth FROM tree
 $$, schedule => 'CALCULATED');""",
             "SELECT pgstream.wait_for_stream_table('department_tree');",
             "SELECT id, name, parent_id, path, depth FROM department_tree ORDER BY path;",

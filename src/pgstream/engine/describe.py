@@ -26,6 +26,14 @@ SELECT a.attname, a.atttypid, a.atttypmod, coalesce(c.collname, ''), c.collisdet
 FROM pg_attribute a LEFT JOIN pg_collation c ON c.oid = a.attcollation
 WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
+_COLLATION = """
+SELECT (SELECT format('%I.%I', n.nspname, c.collname)
+        FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace
+        WHERE c.oid = asked.name::regcollation)
+FROM (SELECT CASE WHEN t.typcollation <> 0 THEN pg_collation_for({column}) END AS name
+      FROM (SELECT 1) one LEFT JOIN ({query}) q ON false
+      LEFT JOIN pg_type t ON t.oid = pg_typeof({column})) asked
+"""
 BINARY_COLLATIONS = frozenset(("C", "POSIX", "C.UTF-8", "C.utf8", "ucs_basic", "pg_c_utf8"))
 
 
@@ -88,10 +96,27 @@ class PostgresCatalog:
         nulls = ", ".join(f"CAST(NULL AS {t.declared}) AS c{i}" for i, t in columns.items())
         return self._describe(f"SELECT {text} FROM (SELECT {nulls or '1 AS one'}) s")
 
+    def row_of(self, text: str, columns: Mapping[int, Type]) -> tuple[tuple[str, Type], ...]:
+        nulls = "".join(f"CAST(NULL AS {t.declared}) AS c{i}, " for i, t in columns.items())
+        rows = f"WITH __pgs_rows AS (SELECT {nulls}1::bigint AS w) {text}"
+        described = self._described(rows)
+        return tuple(
+            ((described.fname(i) or b"").decode(),
+             self._type(described.ftype(i), described.fmod(i)))
+            for i in range(described.nfields)
+        )  # fmt: skip
+
     def constant(self, text: str) -> tuple[str | None, Type]:
         row = self.connection.execute(f"SELECT ({text})::text".encode()).fetchone()
         assert row is not None
         return row[0], self._describe(f"SELECT {text}")
+
+    def collation(self, query: str, column: str) -> str | None:
+        """Asked of a row that no row of the query joins: PostgreSQL plans it, reads nothing."""
+        row = self.connection.execute(
+            sql.SQL(_COLLATION).format(query=sql.SQL(query), column=sql.Identifier("q", column))
+        ).fetchone()
+        return row[0] if row else None
 
     def field_type(self, source: Source, text: str) -> Type:
         """Text may have the collation of any column: the first that is not binary counts."""
@@ -102,6 +127,10 @@ class PostgresCatalog:
         return replace(type_, collation=others[0]) if type_.is_text and others else type_
 
     def _describe(self, text: str) -> Type:
+        described = self._described(text)
+        return self._type(described.ftype(0), described.fmod(0))
+
+    def _described(self, text: str) -> psycopg.pq.abc.PGresult:
         pgconn = self.connection.pgconn
         prepared = pgconn.prepare(b"", text.encode())
         if prepared.status != psycopg.pq.ExecStatus.COMMAND_OK:
@@ -109,8 +138,7 @@ class PostgresCatalog:
                 "PostgreSQL does not accept a part of the query.",
                 detail=prepared.error_message.decode(errors="replace").strip(),
             )
-        described = pgconn.describe_prepared(b"")
-        return self._type(described.ftype(0), described.fmod(0))
+        return pgconn.describe_prepared(b"")
 
     def _type(self, type_id: int, modifier: int) -> Type:
         found = self._types.get((type_id, modifier))

@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from typing import TypeVar
 
 import pyarrow as pa
@@ -21,13 +21,14 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from pgstream.algebra.operators.given import Given
+from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.scan import Change, Stored
+from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.trace import trace
 from pgstream.engine.carriers import Carrier, staged_type, union_carrier
 from pgstream.engine.failures import as_refresh_error
+from pgstream.engine.handover import Handover
 from pgstream.engine.inline import fits_inline, inline
 from pgstream.engine.leaves import Bound, Large, Leaves, Small
 from pgstream.engine.relation import Relation
@@ -52,11 +53,13 @@ class Execution:
     leaves: Leaves
     dsn: str
     snapshot: str
+    handover: Handover
     _keys: dict[Keys, Rows | None] = field(default_factory=dict)
     _given: dict[Node, Rows] = field(default_factory=dict)
     _computing: set[Node] = field(default_factory=set)
+    _apart: dict[Node, Bound | None] = field(default_factory=dict)
 
-    def give(self, node: Given, rows: Rows) -> None:
+    def give(self, node: Node, rows: Rows) -> None:
         """From now on the leaf stands for these rows."""
         self._given[node] = rows
 
@@ -116,45 +119,61 @@ class Execution:
 
     def _bound_leaves(self, node: Node) -> list[Bound | Rows]:
         """All leaves below, bound; a lookup that has no small keys counts as its table."""
-        found: list[Bound | Rows] = []
-        for part in node.walk():
-            if part in self._given:
-                found.append(self._given[part])
-            elif isinstance(part, Change | Stored | Lookup):
-                bound = self.leaves.bind(part, self.key_values)
-                if bound is None and isinstance(part, Lookup):
-                    bound = self.leaves.bind(part.stored, self.key_values)
-                    found += self._bound_leaves(part.keys)
-                assert bound is not None
-                found.append(bound)
-            elif isinstance(part, KeyFilter) and self.key_values(part.keys) is None:
-                found += self._bound_leaves(part.keys)
-        return found
+        bound = self._bind(node)
+        if bound is not None:
+            return [bound]
+        below = list(node.inputs)
+        if isinstance(node, Lookup):
+            below = [node.stored, node.keys]
+        elif isinstance(node, KeyFilter) and self.key_values(node.keys) is None:
+            below.append(node.keys)
+        return [leaf for part in below for leaf in self._bound_leaves(part)]
+
+    def _bind(self, node: Node) -> Bound | Rows | None:
+        """The rows that a node stands for, if they are at hand before Spark runs."""
+        if node in self._given:
+            return self._given[node]
+        if isinstance(node, ByPostgres | Shared):
+            if node not in self._apart:
+                self._apart[node] = self._computed_apart(node)
+            return self._apart[node]
+        if isinstance(node, Lookup) and node.stored in self._given:
+            return None
+        return self.leaves.bind(node, self.key_values)
+
+    def _computed_apart(self, node: ByPostgres | Shared) -> Bound | None:
+        """Costs an action of its own. What is shared and large is computed where it is read."""
+        if not self.is_large(node.input):
+            rows = self.collect(node.input)
+            if isinstance(node, Shared):
+                return Small(rows.table, rows.carriers)
+            return self.handover.small(node, rows.table, rows.carriers)
+        if isinstance(node, Shared):
+            return None
+        return self.handover.large(node, partial(self.stage, node.input), self.leaves)
 
     def _leaf_relation(
         self, node: Node, session: SparkSession, names: list[str]
     ) -> Relation | None:
-        if node in self._given:
-            rows = self._given[node]
-            return self._view(Small(rows.table, rows.carriers), session, names)
         if node in self._computing:
             return None
         if isinstance(node, Keys) and self.key_values(node) is not None:
             values = self._keys[node]
             assert values is not None
             return self._view(Small(values.table, values.carriers), session, names)
-        if not isinstance(node, Change | Stored | Lookup):
-            return None
-        bound = self.leaves.bind(node, self.key_values)
-        if bound is None:  # a lookup of too many keys: read all, then filter
-            assert isinstance(node, Lookup)
+        bound = self._bind(node)
+        if isinstance(bound, Rows):
+            bound = Small(bound.table, bound.carriers)
+        if bound is not None:
+            return self._view(bound, session, names)
+        if isinstance(node, Lookup):  # of too many keys: read all, then filter
 
             def leaf(part: Node) -> Relation | None:
                 return self._leaf_relation(part, session, names)
 
             filtered = KeyFilter(node.stored, node.indexes, node.keys)
             return key_filter(filtered, render(node.stored, leaf), render(node.keys, leaf))
-        return self._view(bound, session, names)
+        return None
 
     def _view(self, bound: Bound, session: SparkSession, names: list[str]) -> Relation:
         if isinstance(bound, Small) and fits_inline(bound.table):
@@ -173,7 +192,8 @@ class Execution:
         read_as = ["STRING" if c.scale is not None else c.spark for c in bound.carriers]
         schema = ", ".join(f"c{i} {kind}" for i, kind in enumerate([*read_as, "BIGINT"]))
         reader = session.read.format("pgstream_slices").schema(schema)
-        reader = reader.option("dsn", self.dsn).option("snapshot", self.snapshot)
+        snapshot = "" if bound.computed else self.snapshot
+        reader = reader.option("dsn", self.dsn).option("snapshot", snapshot)
         reader = reader.option("count", str(len(bound.queries)))
         for i, query in enumerate(bound.queries):
             reader = reader.option(f"slice_{i}", query)
@@ -199,8 +219,7 @@ class Execution:
             return self._computed_keys(keys)
         tables: list[Rows] = []
         for leaf, indexes in places:
-            bound: Bound | Rows | None = self._given.get(leaf)
-            bound = bound or self.leaves.bind(leaf, self.key_values)
+            bound = self._bind(leaf)
             if bound is None or isinstance(bound, Large):
                 return None
             picked = bound.table.select([f"c{i}" for i in indexes])

@@ -24,6 +24,7 @@ from pgstream.engine.carriers import Carrier, carrier_of, travels_as_text
 from pgstream.errors import NumericRange
 
 CHANGES_SCHEMA = "pgstream_changes"
+WEIGHT, ONE = "__pgs_weight", "1"
 ARRAY_ELEMENT = {"character": "bpchar"}  # without a length, `character` means one letter
 
 
@@ -37,10 +38,14 @@ class Small:
 
 @dataclass(frozen=True)
 class Large:
-    """Rows that executors read: one query per slice; numerics come as text."""
+    """Rows that executors read: one query per slice; numerics come as text.
+
+    `computed` rows were written during the refresh, so its snapshot does not show them.
+    """
 
     queries: tuple[str, ...]
     carriers: tuple[Carrier, ...]
+    computed: bool = False
 
 
 Bound = Small | Large
@@ -157,21 +162,19 @@ class Leaves:
         where: sql.Composable | None,
         weighted: bool,
     ) -> Small:
-        types = [pa.string() if f.type.is_numeric else carrier_of(f.type).arrow
-                 for f in scan.fields]  # fmt: skip
-        query = reading_query(scan.fields, table, where, weighted)
-        rows = copy_out(connection, query, [*types, pa.int64()])
-        columns, carriers = [], []
-        for column, field_ in zip(rows.columns, scan.fields, strict=False):
-            carrier = carrier_of(field_.type)
-            if field_.type.is_numeric:
-                carrier = carrier_of(field_.type, largest_scale(column))
-                column = to_decimal(column, carrier, field_)
-            columns.append(column)
-            carriers.append(carrier)
-        names = [f"c{i}" for i in range(len(columns))]
-        data = pa.table([*columns, rows.columns[-1]], names=[*names, "w"])
-        return Small(data, tuple(carriers))
+        query = reading_query(scan.fields, table, where, WEIGHT if weighted else ONE)
+        return read_small(connection, scan.fields, query)
+
+    def computed(self, connection: psycopg.Connection, scan: Scan) -> Large:
+        """A table c0, c1, … and w that this refresh has written."""
+        table = sql.Identifier(scan.source.schema, scan.source.name)
+        scales = measured(connection, scan, table, None)[1]
+        carriers = tuple(carrier_of(f.type, scales.get(i)) for i, f in enumerate(scan.fields))
+        queries = []
+        for part, low, high in self.ranges(connection, table):
+            query = reading_query(scan.fields, part, between(low, high), "w")
+            queries.append(query.as_string(connection))
+        return Large(tuple(queries), carriers, computed=True)
 
     def large(
         self,
@@ -180,41 +183,27 @@ class Leaves:
         where: sql.Composable | None,
         weighted: bool,
     ) -> Large:
-        scales = self.measure(scan, table, where, counted=not weighted)
+        weight = WEIGHT if weighted else ONE
+        rows, scales = measured(self.reader, scan, table, where)
+        if not weighted:
+            self.counts.rows_read += rows
         carriers = tuple(carrier_of(f.type, scales.get(i)) for i, f in enumerate(scan.fields))
         queries = []
-        for part, low, high in self.ranges(table):
-            bounds = sql.SQL("ctid >= {}::tid AND ctid < {}::tid").format(
-                sql.Literal(f"({low},0)"), sql.Literal(f"({high},0)")
-            )
+        for part, low, high in self.ranges(self.reader, table):
+            bounds = between(low, high)
             condition = bounds if where is None else sql.SQL("{} AND {}").format(where, bounds)
-            query = reading_query(scan.fields, part, condition, weighted)
+            query = reading_query(scan.fields, part, condition, weight)
             queries.append(query.as_string(self.reader))
         if not queries:  # a view or a foreign table has no pages: one slice
-            query = reading_query(scan.fields, table, where, weighted)
+            query = reading_query(scan.fields, table, where, weight)
             queries.append(query.as_string(self.reader))
         return Large(tuple(queries), carriers)
 
-    def measure(
-        self, scan: Scan, table: sql.Composable, where: sql.Composable | None, counted: bool
-    ) -> dict[int, int]:
-        """Counts the rows, and finds the largest scale of every unconstrained numeric."""
-        loose = [i for i, f in enumerate(scan.fields) if f.type.is_numeric and not f.type.digits]
-        largest = sql.SQL("coalesce(max(scale({})), 0)")
-        items: list[sql.Composable] = [sql.SQL("count(*)")]
-        items += [largest.format(item(scan.fields[i])) for i in loose]
-        query = sql.SQL("SELECT {} FROM {} WHERE {}").format(
-            sql.SQL(", ").join(items), table, where or sql.SQL("true")
-        )
-        row = self.reader.execute(query).fetchone()
-        assert row is not None
-        if counted:
-            self.counts.rows_read += row[0]
-        return dict(zip(loose, row[1:], strict=True))
-
-    def ranges(self, table: sql.Composable) -> list[tuple[sql.Composable, int, int]]:
+    def ranges(
+        self, connection: psycopg.Connection, table: sql.Composable
+    ) -> list[tuple[sql.Composable, int, int]]:
         """The pages of the table, or of its partitions, cut into slices."""
-        rows = self.reader.execute(
+        rows = connection.execute(
             "SELECT n.nspname, c.relname, (pg_relation_size(c.oid)"
             "   / current_setting('block_size')::bigint)::bigint"
             " FROM pg_partition_tree(%(t)s::regclass) p JOIN pg_class c ON c.oid = p.relid"
@@ -223,7 +212,7 @@ class Leaves:
             "   / current_setting('block_size')::bigint)::bigint"
             " FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
             " WHERE c.oid = %(t)s::regclass AND c.relkind IN ('r', 'm') AND NOT c.relispartition",
-            {"t": table.as_string(self.reader)},
+            {"t": table.as_string(connection)},
         ).fetchall()
         found: dict[tuple[str, str], int] = {(r[0], r[1]): r[2] for r in rows}
         cut: list[tuple[sql.Composable, int, int]] = []
@@ -240,6 +229,32 @@ class Leaves:
 # --- queries --------------------------------------------------------------------------------
 
 
+def measured(
+    connection: psycopg.Connection,
+    scan: Scan,
+    table: sql.Composable,
+    where: sql.Composable | None,
+) -> tuple[int, dict[int, int]]:
+    """How many rows there are, and the largest scale of every unconstrained numeric."""
+    loose = [i for i, f in enumerate(scan.fields) if f.type.is_numeric and not f.type.digits]
+    largest = sql.SQL("coalesce(max(scale({})), 0)")
+    items: list[sql.Composable] = [sql.SQL("count(*)")]
+    items += [largest.format(item(scan.fields[i])) for i in loose]
+    query = sql.SQL("SELECT {} FROM {} WHERE {}").format(
+        sql.SQL(", ").join(items), table, where or sql.SQL("true")
+    )
+    row = connection.execute(query).fetchone()
+    assert row is not None
+    return row[0], dict(zip(loose, row[1:], strict=True))
+
+
+def between(low: int, high: int) -> sql.Composed:
+    """The rows on these pages."""
+    return sql.SQL("ctid >= {}::tid AND ctid < {}::tid").format(
+        sql.Literal(f"({low},0)"), sql.Literal(f"({high},0)")
+    )
+
+
 def item(field_: Field) -> sql.Composable:
     if field_.sql is not None:
         return sql.SQL("({})").format(sql.SQL(field_.sql))
@@ -247,12 +262,12 @@ def item(field_: Field) -> sql.Composable:
 
 
 def reading_query(
-    fields: Sequence[Field], table: sql.Composable, where: sql.Composable | None, weighted: bool
+    fields: Sequence[Field], table: sql.Composable, where: sql.Composable | None, weight: str
 ) -> sql.Composed:
     items = [
         sql.SQL("{}::text").format(item(f)) if travels_as_text(f.type) else item(f) for f in fields
     ]
-    items.append(sql.SQL("__pgs_weight::bigint" if weighted else "1::bigint"))
+    items.append(sql.SQL("{}::bigint").format(sql.SQL(weight)))
     named = [sql.SQL("{} AS {}").format(x, sql.Identifier(f"c{i}")) for i, x in enumerate(items)]
     return sql.SQL("SELECT {} FROM {} WHERE {}").format(
         sql.SQL(", ").join(named), table, where or sql.SQL("true")
@@ -304,6 +319,25 @@ def estimated_rows(connection: psycopg.Connection, schema: str, name: str) -> in
 
 
 # --- Arrow ----------------------------------------------------------------------------------
+
+
+def read_small(
+    connection: psycopg.Connection, fields: Sequence[Field], query: sql.Composable
+) -> Small:
+    """The rows of a reading query: the fields, then the weight."""
+    types = [pa.string() if f.type.is_numeric else carrier_of(f.type).arrow for f in fields]
+    rows = copy_out(connection, query, [*types, pa.int64()])
+    columns, carriers = [], []
+    for column, field_ in zip(rows.columns, fields, strict=False):
+        carrier = carrier_of(field_.type)
+        if field_.type.is_numeric:
+            carrier = carrier_of(field_.type, largest_scale(column))
+            column = to_decimal(column, carrier, field_)
+        columns.append(column)
+        carriers.append(carrier)
+    names = [f"c{i}" for i in range(len(columns))]
+    data = pa.table([*columns, rows.columns[-1]], names=[*names, "w"])
+    return Small(data, tuple(carriers))
 
 
 def largest_scale(column: pa.ChunkedArray) -> int:

@@ -51,10 +51,11 @@ class SliceReader(DataSourceReader):
 
 
 def session_statements(snapshot: str) -> list[str]:
-    """What makes a reading session see the snapshot and write values in canonical text."""
+    """What makes a reading session see the snapshot, if one is given, and write values in
+    canonical text."""
     return [
         "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
-        f"SET TRANSACTION SNAPSHOT '{snapshot}'",
+        *([f"SET TRANSACTION SNAPSHOT '{snapshot}'"] if snapshot else []),
         "SET LOCAL TimeZone = 'UTC'",
         "SET LOCAL DateStyle = 'ISO, YMD'",
         "SET LOCAL IntervalStyle = 'postgres'",

@@ -18,6 +18,7 @@ from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Change, Part, Scan, Stored
 from pgstream.algebra.plan import Plan
+from pgstream.algebra.top import Top
 from pgstream.database.connection import Connection
 from pgstream.database.quoting import identifier
 
@@ -40,6 +41,8 @@ def explain(plan: Plan, connection: Connection) -> Rows:
             again = plan.groups_again(changed, groups)
             trees.append(again)
             rows.append(("Group Read Again", draw(again)))
+    if plan.top is not None:
+        rows += top_rows(plan, plan.top)
     names = [f"{s.source} (oid={relid})" for relid, s in sources(plan.tree).items()]
     rows.append(("Source Tables", ", ".join(names) or "none"))
     rows.append(("DVM Supported", "Yes"))
@@ -48,13 +51,54 @@ def explain(plan: Plan, connection: Connection) -> Rows:
     return rows
 
 
-def draw(node: Node, depth: int = 0) -> str:
-    """The tree, one operator a line, inputs indented."""
-    lines = ["  " * depth + describe(node)]
-    if isinstance(node, Lookup | KeyFilter):
-        lines.append(draw(node.keys, depth + 1))
-    lines += [draw(child, depth + 1) for child in node.inputs]
-    return "\n".join(lines)
+def top_rows(plan: Plan, top: Top) -> Rows:
+    """Which rows are shown, and when more than the stored ones are read."""
+    columns = plan.tree.columns
+    keys = [
+        columns[key.column].name
+        + (f" COLLATE {key.collation}" if key.collation else "")
+        + (" DESC" if key.descending else "")
+        + (" NULLS FIRST" if key.nulls_first else " NULLS LAST")
+        for key in top.order
+    ]
+    which = f"rows {top.offset + 1} to {top.size}" if top.offset else f"first {top.limit} rows"
+    again = f"when fewer than {top.size} rows are left of the first {top.size} and those before"
+    if plan.accumulated is not None:
+        again = "never: all groups are stored"
+    return [("Top", f"{which} by {', '.join(keys)}"), ("Input Read Again", again)]
+
+
+def draw(node: Node) -> str:
+    """The tree, one operator a line, inputs indented. A part that occurs again is not drawn
+    again: it has a number where it stands first."""
+    seen: dict[Node, int] = {}
+    lines: list[tuple[int, Node, bool]] = []
+
+    def visit(part: Node, depth: int) -> None:
+        below = parts_of(part)
+        again = bool(below) and part in seen
+        lines.append((depth, part, again))
+        if again:
+            seen[part] += 1
+            return
+        seen.setdefault(part, 1)
+        for child in below:
+            visit(child, depth + 1)
+
+    visit(node, 0)
+    repeated = [part for part, count in seen.items() if count > 1]
+    numbers = {part: i for i, part in enumerate(repeated, 1)}
+    texts = []
+    for depth, part, again in lines:
+        mark = f" #{numbers[part]}" if part in numbers else ""
+        text = f"as{mark} above" if again else describe(part) + mark
+        texts.append("  " * depth + text)
+    return "\n".join(texts)
+
+
+def parts_of(node: Node) -> tuple[Node, ...]:
+    """The keys by which a node reads, if any, and its inputs."""
+    return (node.keys, *node.inputs) if isinstance(node, Lookup | KeyFilter) else node.inputs
 
 
 def describe(node: Node) -> str:
@@ -129,11 +173,15 @@ def whole_reads(trees: list[Node]) -> Iterator[str]:
 
 
 def all_nodes(node: Node) -> Iterator[Node]:
-    yield node
-    if isinstance(node, Lookup | KeyFilter):
-        yield from all_nodes(node.keys)
-    for child in node.inputs:
-        yield from all_nodes(child)
+    """The node and all below it, also what keys are made of, each once."""
+    seen: set[Node] = set()
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if part not in seen:
+            seen.add(part)
+            yield part
+            waiting.extend(reversed(parts_of(part)))
 
 
 def missing_indexes(trees: list[Node], connection: Connection) -> Iterator[str]:

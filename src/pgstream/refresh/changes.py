@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pgstream.catalog.records import StreamTable
+from pgstream.catalog.records import Mode, StreamTable
 from pgstream.database.connection import Connection
 from pgstream.database.quoting import compose, identifier
 
@@ -31,10 +31,12 @@ class SourceChanges:
 def find_changes(
     reader: Connection, table: StreamTable, pending: Mapping[int, int]
 ) -> SourceChanges:
+    """In FULL mode nothing is captured; only what this cycle does to a source is known."""
     committed: dict[int, int] = {}
     truncated: list[str] = []
     unknown: list[str] = []
-    for source in table.dependencies:
+    captured = () if table.refresh_mode is Mode.FULL else table.dependencies
+    for source in captured:
         frontier = table.frontier_of(source.relid)
         name = f"{source.schema}.{source.name}"
         if frontier is None:

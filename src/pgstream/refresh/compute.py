@@ -9,6 +9,7 @@ from pgstream.algebra.operators.given import Given
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.algebra.plan import Accumulated
+from pgstream.algebra.top import Top
 from pgstream.database.connection import Connection
 from pgstream.database.quoting import Name
 from pgstream.engine.execution import Execution, Rows
@@ -17,6 +18,7 @@ from pgstream.storage.apply import Target
 from pgstream.storage.names import STATE_SCHEMA, staging_table
 from pgstream.storage.staged import convert, create_staging, drop_staging, load
 from pgstream.storage.state import State
+from pgstream.storage.top import TopRows
 
 
 @dataclass
@@ -30,6 +32,10 @@ class Computation:
     execution: Execution
     apply: Connection
     notes: Connection
+    note: str = ""
+    """What the refresh's reason says beside the decision."""
+    staged: int = 0
+    """How many results the executors have staged."""
 
     @property
     def target(self) -> Target:
@@ -42,6 +48,11 @@ class Computation:
     def full(self, changed: Changed) -> None:
         """The difference between what is stored and the whole result."""
         plan = self.prepared.plan
+        if plan.accumulated is None and plan.top is not None:
+            rows = self.top_rows(plan.top)
+            rows.create()
+            self.read_whole(rows, changed)
+            return
         if plan.accumulated is None:
             stored = self.prepared.stored if self.prepared.table.is_populated else None
             self.lay_down(plan.full(changed, stored), self.target.delta, plan.columns)
@@ -50,7 +61,7 @@ class Computation:
         state.create()
         self.lay_down(plan.full(changed, None), state.core, state.columns)
         state.replace_all()
-        self.target.finish(plan.accumulated, state.core, minus_stored=True)
+        self.finish(plan.accumulated, state, minus_stored=True)
 
     def differential(self, changed: Changed) -> bool:
         """The change of the result; False if nothing can have changed."""
@@ -58,6 +69,9 @@ class Computation:
         node = plan.change(changed)
         if node is None:
             return False
+        if plan.accumulated is None and plan.top is not None:
+            self.change_top(self.top_rows(plan.top), node, changed)
+            return True
         if plan.accumulated is None:
             self.lay_down(node, self.target.delta, plan.columns)
             return True
@@ -75,8 +89,34 @@ class Computation:
             if again:
                 state.overwrite_fresh()
         state.finish_core()
-        self.target.finish(plan.accumulated, state.core)
+        self.finish(plan.accumulated, state)
         return True
+
+    def finish(self, plan: Accumulated, state: State, minus_stored: bool = False) -> None:
+        """What the touched groups, or the first of all groups, show now."""
+        top = self.prepared.plan.top
+        if top is None:
+            self.target.finish(plan, state.core, minus_stored)
+        else:
+            self.top_rows(top).show_groups(plan, state)
+
+    def change_top(self, rows: TopRows, node: Node, changed: Changed) -> None:
+        """The first rows after the change; the input is read where the stored ones are too few."""
+        self.lay_down(node, rows.input, rows.columns)
+        if rows.change():
+            rows.show()
+        else:
+            self.note = "the boundary moved, the input is read again"
+            self.read_whole(rows, changed)
+
+    def read_whole(self, rows: TopRows, changed: Changed) -> None:
+        """The first rows, from the whole input."""
+        self.lay_down(self.prepared.plan.full(changed, None), rows.whole, rows.columns)
+        rows.replace()
+        rows.show()
+
+    def top_rows(self, top: Top) -> TopRows:
+        return TopRows(self.target, top, self.prepared.plan.tree.columns)
 
     def read_again(self, state: State, groups: Name, changed: Changed) -> None:
         """The accumulators of these groups, from the sources, into `fresh`."""
@@ -99,12 +139,14 @@ class Computation:
         load(self.apply, table, columns, rows.table, [c.trimmed for c in rows.carriers])
 
     def lay_down_large(self, node: Node, table: Name, columns: tuple[Column, ...]) -> None:
-        id_ = self.prepared.table.id
+        staging = staging_table(self.prepared.table.id, self.staged)
+        self.staged += 1
         carriers = self.execution.stage(
             node,
             STATE_SCHEMA,
-            f"staging_{id_}",
-            lambda types: create_staging(self.notes, id_, types),
+            staging._obj[-1],
+            lambda types: create_staging(self.notes, staging, types),
         )
-        convert(self.apply, table, columns, staging_table(id_), [c.trimmed for c in carriers])
-        drop_staging(self.apply, id_)  # with the commit; a failed refresh drops it apart
+        convert(self.apply, table, columns, staging, [c.trimmed for c in carriers])
+        # With the commit; a failed refresh drops it apart.
+        drop_staging(self.apply, self.prepared.table.id)

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pgstream.algebra.differentiate import Changed, sources
+from pgstream.algebra.differentiate import Changed
 from pgstream.algebra.operators.scan import Change, Part, Scan
 from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, RefreshResult, StreamTable
 from pgstream.database.connection import Connection
 from pgstream.engine.execution import Execution
+from pgstream.engine.handover import Handover
 from pgstream.engine.leaves import Large, Leaves, estimated_rows
 from pgstream.engine.session import Sessions
 from pgstream.errors import PgStreamError, RefreshConflict, SourceChanged
@@ -27,11 +28,12 @@ from pgstream.refresh.compute import Computation
 from pgstream.refresh.crash import crash_point
 from pgstream.refresh.decide import Decision, decide
 from pgstream.refresh.prepare import Preparations, Prepared
+from pgstream.refresh.recursions import Recursions
 from pgstream.refresh.snapshot import Snapshot, take_snapshot
 from pgstream.settings import Settings
 from pgstream.storage.apply import Applied
 from pgstream.storage.names import temporary
-from pgstream.storage.staged import drop_staging
+from pgstream.storage.staged import drop_handed, drop_staging
 
 
 @dataclass
@@ -86,6 +88,7 @@ class Cycle:
         try:
             for dead in store.fail_interrupted(links.notes, ids):
                 drop_staging(links.notes, dead)
+                drop_handed(links.notes, dead)
             attempts = store.start_history(links.notes, ids, self.initiator)
             crash_point("lock")
             own_xid = self.own_xid()
@@ -162,18 +165,26 @@ class Cycle:
         if not table.is_populated:
             rows = explain(prepared.plan, self.links.apply)
             store.save_explanation(self.links.apply, table.id, rows)
+            store.save_query(self.links.apply, table.id, prepared.table.defining_query)
         leaves = self.leaves(table, changes, pending)
-        execution = Execution(self.sessions, leaves, self.links.dsn, snapshot.exported)
+        handover = Handover(self.links.apply, self.links.notes, table.id)
+        execution = Execution(self.sessions, leaves, self.links.dsn, snapshot.exported, handover)
         computation = Computation(prepared, execution, self.links.apply, self.links.notes)
         started = time.perf_counter()
         changed = self.changed(prepared, changes, execution, decision)
+        changed = Recursions(computation, self.settings.max_recursion).run(
+            changed, whole=decision.action is not Action.DIFFERENTIAL
+        )
         action, reason, done = decision.action, decision.reason, True
         if action is Action.DIFFERENTIAL:
             done = computation.differential(changed)
             if not done:
                 action, reason = Action.NO_DATA, f"{changes.total} changes cancel out"
+            elif computation.note:
+                reason = f"{reason}; {computation.note}"
         else:
             computation.full(changed)
+        handover.drop()
         crash_point("compute")
         computed = time.perf_counter()
         applied = computation.target.apply() if done else Applied(0, 0)
@@ -216,7 +227,7 @@ class Cycle:
         """Which parts of which sources changed, after cancelling changes are gone."""
         found: dict[int, frozenset[Part]] = {}
         differential = decision.action is Action.DIFFERENTIAL
-        for relid in sources(prepared.plan.tree):
+        for relid in prepared.plan.sources:
             parts = set()
             if relid in changes.pending and self.remains(prepared, relid, Part.PENDING, execution):
                 parts.add(Part.PENDING)
@@ -233,7 +244,8 @@ class Cycle:
     def remains(self, prepared: Prepared, relid: int, part: Part, execution: Execution) -> bool:
         scans = [
             node
-            for node in prepared.plan.tree.walk()
+            for tree in prepared.plan.trees
+            for node in tree.walk()
             if isinstance(node, Scan) and node.source.relid == relid
         ]
         bound = [execution.leaves.bind(Change(s, part), execution.key_values) for s in scans]
@@ -271,3 +283,4 @@ class Cycle:
             store.note_error(links.notes, target, message)
         for table_id in attempts:
             drop_staging(links.notes, table_id)
+            drop_handed(links.notes, table_id)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pgstream.algebra.differentiate import sources
 from pgstream.algebra.lower import lower
 from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.algebra.plan import Plan, plan
+from pgstream.algebra.recursion import Recursion, placed, used_by
+from pgstream.algebra.top import split_top
 from pgstream.catalog.records import StreamTable
 from pgstream.database.connection import Connection
 from pgstream.engine.describe import PostgresCatalog
 from pgstream.errors import PermissionDenied, QueryError, SyntaxFault
+from pgstream.refresh.expand import expand
 from pgstream.sql.deparsed import parse_deparsed
 from pgstream.sql.parse import parse
-from pgstream.sql.passes import run_passes
+from pgstream.sql.passes import rewrite, run_passes
 from pgstream.sql.places import place_of_word
 
 
@@ -48,23 +50,39 @@ def prepare(connection: Connection, table: StreamTable) -> Prepared:
         used = {d.relid: d.columns for d in table.dependencies}
         streams = frozenset(d.relid for d in table.dependencies if d.is_stream)
         catalog = PostgresCatalog(connection, used, streams)
-        deparsed = run_passes(parse_deparsed(table.defining_query), table.original_query)
-        tree = lower(deparsed, catalog, table.columns)
-        made = plan(tree)
+        table = expand(connection, table)
+        text = "" if table.views else table.original_query  # no place in a view is the user's
+        deparsed = run_passes(parse_deparsed(table.defining_query), text)
+        query, top = split_top(rewrite(deparsed), catalog)
+        recursions: list[Recursion] = []
+        names = (*table.columns, *(top.hidden if top else ()))
+        tree = lower(query, catalog, names, recursions)
+        home = None if top else Source(table.relid, table.schema, table.name, True)
+        tree, found = placed(tree, used_by(tree, recursions), table.id, home)
+        made = plan(tree, top, found)
     except QueryError as error:
         if error.line is None and error.construct:
             place = place_of_word(table.original_query, error.construct)
             if place is not None:
                 error.line, error.column = place
+        if error.line is None and table.views:
+            _mention_views(error, table)
         raise
     _only_registered(table, made)
     return Prepared(table, made)
 
 
+def _mention_views(error: QueryError, table: StreamTable) -> None:
+    """What the user's text does not show may stand in a view."""
+    names = ", ".join(f"{view.schema}.{view.name}" for view in table.views)
+    note = f"The query includes those of its views: {names}."
+    error.detail = f"{error.detail} {note}" if error.detail else note
+
+
 def _only_registered(table: StreamTable, made: Plan) -> None:
     """The tree reads only tables on which the creator's rights were checked."""
     known = {d.relid for d in table.dependencies}
-    for relid, scan in sources(made.tree).items():
+    for relid, scan in made.sources.items():
         if relid not in known:
             raise PermissionDenied(f"{table.full_name} reads {scan.source} without a right to.")
 
@@ -81,7 +99,8 @@ class Preparations:
         if found is None or found[0] != mark:
             found = (mark, prepare(connection, table))
             self._known[table.id] = found
-        return Prepared(table, found[1].plan)
+        query = found[1].table.defining_query
+        return Prepared(replace(table, defining_query=query), found[1].plan)
 
     def _mark(self, connection: Connection, table: StreamTable) -> object:
         relids = [d.relid for d in table.dependencies]

@@ -6,11 +6,15 @@ the algebra converts and those with a syntax of their own; every other call stay
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import sqlglot
-from sqlglot import exp
+from sqlglot import TokenType, exp
 from sqlglot.dialects.postgres import Postgres
 
 from pgstream.errors import UnsupportedConstruct
+from pgstream.sql.json_calls import NAMES, JsonCall, json_call_sql, parse_json_call
 from pgstream.sql.parse import Query
 
 KNOWN = frozenset(
@@ -19,16 +23,47 @@ KNOWN = frozenset(
 )  # fmt: skip
 OWN_SYNTAX = frozenset(
     ("CAST", "EXTRACT", "TRIM", "OVERLAY", "SUBSTRING", "POSITION", "NORMALIZE", "XMLELEMENT",
-     "XMLTABLE", "JSON_OBJECT", "JSON_OBJECTAGG", "JSON_TABLE")
+     "XMLTABLE")
 )  # fmt: skip
+
+NEGATED: dict[type, str] = {exp.RegexpLike: "!~", exp.RegexpILike: "!~*"}
+
+
+def _operation(operator: str, parser: Any, left: exp.Expr) -> exp.Expr:
+    return exp.Operator(this=left, operator=operator, expression=parser._parse_bitwise())
 
 
 class Deparsed(Postgres):
     class Parser(Postgres.Parser):  # type: ignore[misc, valid-type]
         FUNCTIONS = {n: f for n, f in Postgres.Parser.FUNCTIONS.items() if n in KNOWN}  # noqa: RUF012
         FUNCTION_PARSERS = {  # noqa: RUF012
-            n: f for n, f in Postgres.Parser.FUNCTION_PARSERS.items() if n in OWN_SYNTAX
+            **{n: f for n, f in Postgres.Parser.FUNCTION_PARSERS.items() if n in OWN_SYNTAX},
+            **{name: partial(parse_json_call, name=name) for name in NAMES},
         }
+        QUOTED_TYPES_TO_PRESERVE = frozenset(("bit", "char"))
+        """"bit" is a string of any length, bit is one of length 1."""
+        PLACEHOLDER_PARSERS = {  # noqa: RUF012
+            **Postgres.Parser.PLACEHOLDER_PARSERS,
+            TokenType.PARAMETER: lambda self: exp.Abs(this=self._parse_unary()),  # @ x
+        }
+        RANGE_PARSERS = {  # noqa: RUF012
+            **Postgres.Parser.RANGE_PARSERS,
+            TokenType.CARET_AT: partial(_operation, "^@"),
+            TokenType.DAT: partial(_operation, "@@"),
+        }
+
+        def _negate_range(self, this: exp.Expr | None = None) -> exp.Expr | None:
+            """g !~ ALL (…) is not NOT (g ~ ALL (…)): the operator stays one."""
+            operator = NEGATED.get(type(this))
+            if operator is None:
+                return super()._negate_range(this)  # type: ignore[no-any-return]
+            assert this is not None
+            right = this.args["expression"]
+            return exp.Operator(this=this.this, operator=operator, expression=right)
+
+    class Generator(Postgres.Generator):  # type: ignore[misc, valid-type]
+        MULTI_ARG_DISTINCT = True
+        TRANSFORMS = {**Postgres.Generator.TRANSFORMS, JsonCall: json_call_sql}  # noqa: RUF012
 
 
 def parse_deparsed(text: str) -> Query:

@@ -28,7 +28,7 @@ def place_of(text: str, node: exp.Expr, word: str | None = None) -> Place | None
             return place_of_offset(text, min(found, key=lambda at: abs(at - first)))
         if found:
             return place_of_offset(text, found[0])
-    return None if first is None else place_of_offset(text, first)
+    return None if first is None or first >= len(text) else place_of_offset(text, first)
 
 
 def place_of_word(text: str, word: str) -> Place | None:

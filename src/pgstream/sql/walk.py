@@ -7,6 +7,17 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
+# Every aggregate function of PostgreSQL that has no class of its own above.
+OTHER_AGGREGATES = frozenset(
+    """any_value array_agg bit_and bit_or bit_xor bool_and bool_or corr covar_pop covar_samp
+    cume_dist dense_rank every json_agg json_agg_strict json_arrayagg json_object_agg
+    json_object_agg_strict json_object_agg_unique json_object_agg_unique_strict json_objectagg
+    jsonb_agg jsonb_agg_strict jsonb_object_agg jsonb_object_agg_strict jsonb_object_agg_unique
+    jsonb_object_agg_unique_strict mode percent_rank percentile_cont percentile_disc range_agg
+    range_intersect_agg rank regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope
+    regr_sxx regr_sxy regr_syy stddev stddev_pop stddev_samp string_agg var_pop var_samp variance
+    xmlagg""".split()
+)
 
 
 def is_subquery(node: exp.Expr) -> bool:
@@ -16,22 +27,42 @@ def is_subquery(node: exp.Expr) -> bool:
     return isinstance(node, exp.Exists | exp.Subquery)
 
 
+def is_aggregate(node: exp.Expr) -> bool:
+    """An aggregate call, also with FILTER and WITHIN GROUP. (A window function is none.)"""
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower() in OTHER_AGGREGATES
+    return isinstance(node, (*AGGREGATES, exp.AggFunc, exp.Filter, exp.WithinGroup))
+
+
+def values(node: exp.Expr) -> Iterator[exp.Expr]:
+    """What stands directly in the node. In a window function that are its arguments, its
+    condition, its partition and its order: the call itself is no value."""
+    if not isinstance(node, exp.Window):
+        yield from node.iter_expressions()
+        return
+    call = node.this
+    while isinstance(call, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
+        if isinstance(call, exp.Filter):
+            yield call.args["expression"]
+        call = call.this
+    yield from call.iter_expressions()
+    for name, part in node.args.items():
+        if name != "this" and part:
+            yield from (p for p in (part if isinstance(part, list) else [part])
+                        if isinstance(p, exp.Expr))  # fmt: skip
+
+
 def parts(node: exp.Expr) -> Iterator[exp.Expr]:
     """The node and what is in it; a subquery is yielded and not entered."""
     yield node
     if not is_subquery(node):
-        for child in node.iter_expressions():
+        for child in values(node):
             yield from parts(child)
-
-
-def is_aggregate(node: exp.Expr) -> bool:
-    """An aggregate call, also with FILTER."""
-    return isinstance(node, (*AGGREGATES, exp.Filter))
 
 
 def above_aggregates(node: exp.Expr) -> Iterator[exp.Expr]:
     """Like `parts`, and an aggregate call is not entered either."""
     yield node
     if not is_subquery(node) and not is_aggregate(node):
-        for child in node.iter_expressions():
+        for child in values(node):
             yield from above_aggregates(child)

@@ -56,48 +56,20 @@ class Target:
         what comes out the same on both sides cancels. `minus_stored` takes the old side from
         the stream table itself, for a `core` that holds all groups.
         """
-        aggregate = plan.aggregate
-        keys = [f'"k{i}"' for i in range(len(aggregate.keys))]
-        values = keys + [f"({finish_sql(call, aggregate)})" for call in aggregate.calls]
-        shown = [to_postgres(e, lambda i: values[i]) for e in plan.output]
-        items = [
-            sql.SQL("({})::{} AS {}").format(
-                sql.SQL(text),
-                type_sql(column.type), sql.Identifier(column.name),
-            )
-            for text, column in zip(shown, self.columns, strict=True)
-        ]  # fmt: skip
-        having = "true" if plan.having is None else to_postgres(plan.having, lambda i: values[i])
-        count = "1" if plan.count is None else to_postgres(plan.count, lambda i: values[i])
-        rows = sql.SQL(
-            "SELECT {}, __pgs_row_id, __pgs_weight * ({}) AS __pgs_weight FROM {} WHERE {}"
-        ).format(
-            COMMA.join(items),
-            sql.SQL(count),
-            core,
-            sql.SQL(having),
-        )
+        rows = finished_rows(plan, core, self.columns)
+        self.lay_down(rows, minus_stored)
+
+    def lay_down(self, rows: sql.Composed, minus_stored: bool) -> None:
+        """The delta from rows with weights: equal rows once, zeros dropped."""
         if minus_stored:
             rows = sql.SQL("{} UNION ALL SELECT {}, __pgs_row_id, -1 FROM {}").format(
                 rows, identifiers(self.names), self.table
             )
         create_temporary(self.connection, self.delta, self.columns)
-        groups = [self._grouped(column) for column in self.columns]
-        back = [
-            sql.SQL("{}::{}").format(group, type_sql(column.type))
-            for group, column in zip(groups, self.columns, strict=True)
-        ]
         self.connection.execute(
-            sql.SQL(
-                "INSERT INTO {} SELECT {}, __pgs_row_id, sum(__pgs_weight) FROM ({}) rows"
-                " GROUP BY {}, __pgs_row_id HAVING sum(__pgs_weight) <> 0"
-            ).format(self.delta, COMMA.join(back), rows, COMMA.join(groups))
+            sql.SQL("INSERT INTO {} {}").format(self.delta, consolidated(self.columns, rows))
         )
         self.connection.execute(sql.SQL("ANALYZE {}").format(self.delta))
-
-    def _grouped(self, column: Column) -> sql.Composable:
-        name = sql.Identifier(column.name)
-        return name if column.type.has_equality else sql.SQL("{}::text").format(name)
 
     def apply(self) -> Applied:
         """Takes rows out and puts rows in; duplicates are counted, never merged."""
@@ -106,7 +78,8 @@ class Target:
         inserted = self.connection.execute(
             sql.SQL(
                 "INSERT INTO {} ({n}, __pgs_row_id) SELECT {n}, __pgs_row_id FROM {}"
-                " CROSS JOIN LATERAL generate_series(1, __pgs_weight) WHERE __pgs_weight > 0"
+                " CROSS JOIN LATERAL generate_series(1, __pgs_weight) AS copies(__pgs_copy)"
+                " WHERE __pgs_weight > 0"
             ).format(self.table, self.delta, n=identifiers(self.names))
         ).rowcount
         self.connection.execute("SET LOCAL pg_stream.applying = 'off'")
@@ -126,9 +99,9 @@ class Target:
             sql.SQL(
                 "DELETE FROM {t} WHERE ctid = ANY(ARRAY("
                 " SELECT place FROM ("
-                "  SELECT s.ctid AS place, d.copies,"
-                "   row_number() OVER (PARTITION BY d.number) AS copy"
-                "  FROM (SELECT *, -__pgs_weight AS copies, row_number() OVER () AS number"
+                "  SELECT s.ctid AS place, -d.__pgs_weight AS copies,"
+                "   row_number() OVER (PARTITION BY d.__pgs_number) AS copy"
+                "  FROM (SELECT *, row_number() OVER () AS __pgs_number"
                 "        FROM {} WHERE __pgs_weight < 0) d"
                 "  JOIN {t} s ON {}) found WHERE copy <= copies))"
             ).format(self.delta, match(self.columns, "s", "d"), t=self.table)
@@ -154,6 +127,46 @@ class Target:
                 "INSERT INTO {} (__pgs_action, __pgs_weight, {n}, __pgs_row_id) SELECT"
                 " CASE WHEN __pgs_weight > 0 THEN 'I' ELSE 'D' END, sign(__pgs_weight)::smallint,"
                 " {n}, __pgs_row_id FROM {}"
-                " CROSS JOIN LATERAL generate_series(1, abs(__pgs_weight))"
+                " CROSS JOIN LATERAL generate_series(1, abs(__pgs_weight)) AS copies(__pgs_copy)"
             ).format(buffer, self.delta, n=identifiers(self.names))
         )
+
+
+def finished_rows(
+    plan: Accumulated, core: sql.Composable, columns: Sequence[Column]
+) -> sql.Composed:
+    """The rows of the groups in `core`, each as often as the query has it."""
+    aggregate = plan.aggregate
+    keys = [f'"k{i}"' for i in range(len(aggregate.keys))]
+    values = keys + [f"({finish_sql(call, aggregate)})" for call in aggregate.calls]
+    shown = [to_postgres(e, lambda i: values[i]) for e in plan.output]
+    items = [
+        sql.SQL("({})::{} AS {}").format(
+            sql.SQL(text),
+            type_sql(column.type), sql.Identifier(column.name),
+        )
+        for text, column in zip(shown, columns, strict=True)
+    ]  # fmt: skip
+    having = "true" if plan.having is None else to_postgres(plan.having, lambda i: values[i])
+    count = "1" if plan.count is None else to_postgres(plan.count, lambda i: values[i])
+    return sql.SQL(
+        "SELECT {}, __pgs_row_id, __pgs_weight * ({}) AS __pgs_weight FROM {} WHERE {}"
+    ).format(COMMA.join(items), sql.SQL(count), core, sql.SQL(having))
+
+
+def consolidated(columns: Sequence[Column], rows: sql.Composable) -> sql.Composed:
+    """Equal rows once, with the sum of their weights; zeros dropped."""
+    groups = [_grouped(column) for column in columns]
+    back = [
+        sql.SQL("{}::{} AS {}").format(group, type_sql(column.type), sql.Identifier(column.name))
+        for group, column in zip(groups, columns, strict=True)
+    ]
+    return sql.SQL(
+        "SELECT {}, __pgs_row_id, sum(__pgs_weight)::bigint AS __pgs_weight FROM ({}) rows"
+        " GROUP BY {}, __pgs_row_id HAVING sum(__pgs_weight) <> 0"
+    ).format(COMMA.join(back), rows, COMMA.join(groups))
+
+
+def _grouped(column: Column) -> sql.Composable:
+    name = sql.Identifier(column.name)
+    return name if column.type.has_equality else sql.SQL("{}::text").format(name)

@@ -20,8 +20,13 @@ def state_table(id_: int) -> sql.Identifier:
     return sql.Identifier(STATE_SCHEMA, f"state_{id_}")
 
 
-def staging_table(id_: int) -> sql.Identifier:
-    return sql.Identifier(STATE_SCHEMA, f"staging_{id_}")
+def top_table(id_: int) -> sql.Identifier:
+    return sql.Identifier(STATE_SCHEMA, f"top_{id_}")
+
+
+def staging_table(id_: int, number: int) -> sql.Identifier:
+    """A refresh may stage several results: one name each, for they are dropped with its commit."""
+    return sql.Identifier(STATE_SCHEMA, f"staging_{id_}_{number}")
 
 
 def temporary(kind: str, id_: int) -> sql.Identifier:

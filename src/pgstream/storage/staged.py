@@ -10,7 +10,7 @@ from psycopg import sql
 
 from pgstream.algebra.operators.node import Column
 from pgstream.database.copying import copy_in
-from pgstream.storage.names import COMMA, ROW_ID, WEIGHT, staging_table, type_sql
+from pgstream.storage.names import COMMA, ROW_ID, STATE_SCHEMA, WEIGHT, type_sql
 
 
 def create_temporary(
@@ -69,19 +69,40 @@ def convert(
     connection.execute(sql.SQL("ANALYZE {}").format(table))
 
 
-def create_staging(dsn_connection: psycopg.Connection, id_: int, types: Sequence[str]) -> None:
+def create_staging(
+    connection: psycopg.Connection, table: sql.Identifier, types: Sequence[str]
+) -> None:
     """The table that executors fill: unlogged, dropped when its refresh ends."""
     columns = [
         sql.SQL("{} {}").format(sql.Identifier(f"c{i}"), sql.SQL(kind))
         for i, kind in enumerate(types)
     ]
-    drop_staging(dsn_connection, id_)
-    dsn_connection.execute(
+    connection.execute(
         sql.SQL("CREATE UNLOGGED TABLE {} ({}, w bigint, __pgs_task bigint)").format(
-            staging_table(id_), COMMA.join(columns)
+            table, COMMA.join(columns)
         )
     )
 
 
 def drop_staging(connection: psycopg.Connection, id_: int) -> None:
-    connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(staging_table(id_)))
+    """What the refreshes of a stream table have staged."""
+    names = connection.execute(
+        "SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename ~ %s",
+        (STATE_SCHEMA, f"^staging_{id_}_"),
+    ).fetchall()
+    for (name,) in names:
+        connection.execute(
+            sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(STATE_SCHEMA, name))
+        )
+
+
+def drop_handed(connection: psycopg.Connection, id_: int) -> None:
+    """The tables through which a refresh that failed handed rows to PostgreSQL."""
+    names = connection.execute(
+        "SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename ~ %s",
+        (STATE_SCHEMA, f"^handed_{id_}_"),
+    ).fetchall()
+    for (name,) in names:
+        connection.execute(
+            sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(STATE_SCHEMA, name))
+        )

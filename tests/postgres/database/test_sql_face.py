@@ -148,9 +148,9 @@ def test_full_mode_captures_nothing_and_reads_views(t):
     t.execute("CREATE MATERIALIZED VIEW m AS SELECT id FROM t")
     create(t, "s", "SELECT w.id FROM w, m", "1m", "full")
     assert t.execute("SELECT count(*) FROM pgstream.pgs_change_tracking").fetchone() == (0,)
-    assert t.execute("SELECT DISTINCT source_type FROM pgstream.pgs_dependencies").fetchall() == [
-        ("VIEW",)
-    ]
+    assert t.execute(
+        "SELECT source_relid::regclass::text, source_type FROM pgstream.pgs_dependencies ORDER BY 1"
+    ).fetchall() == [("m", "TABLE"), ("t", "TABLE"), ("w", "VIEW")]
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ BAD = [
     ("PS015", "s", "SELECT number FROM pgstream.pgs_migrations", "1m", "FULL", "belongs to"),
     ("PS015", "s", "SELECT a FROM tmp", "1m", "FULL", "temporary table"),
     ("PS015", "s", "SELECT last_value FROM seq", "1m", "FULL", "not a table"),
-    ("PS015", "s", "SELECT id FROM w", "1m", "DIFFERENTIAL", "is a view"),
+    ("PS015", "s", "SELECT id FROM m", "1m", "DIFFERENTIAL", "is a materialized view"),
     ("PS015", "s", "SELECT pg_temp.tf(id) FROM t", "1m", "FULL", "temporary function"),
     ("PS018", "s", "SELECT FROM t", "1m", "FULL", "no columns"),
     ("PS018", "s", "SELECT id AS __pgs_row_id FROM t", "1m", "FULL", "reserved"),
@@ -260,7 +260,7 @@ BAD = [
 def test_refusals_leave_nothing(t, autocommit):
     t.execute("CREATE TEMP TABLE tmp (a int)")
     t.execute("CREATE SEQUENCE seq")
-    t.execute("CREATE VIEW w AS SELECT id FROM t")
+    t.execute("CREATE MATERIALIZED VIEW m AS SELECT id FROM t")
     t.execute("CREATE FUNCTION pg_temp.tf(int) RETURNS int LANGUAGE sql AS 'SELECT 1'")
     t.execute("INSERT INTO t VALUES (1, 'a', 1)")
     before = objects(t)

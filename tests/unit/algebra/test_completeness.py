@@ -11,11 +11,12 @@ from pgstream.algebra.differentiate import RULES
 from pgstream.algebra.operators.join import Pairing
 from pgstream.algebra.operators.node import Node
 
-# Leaves are bound, not rendered; the last ones stand in delta trees only.
-LEAVES = {"Scan", "Stored", "Change", "Lookup", "Given"}
+# Leaves are bound, or replaced like Working, and not rendered; the last ones stand in delta trees
+# only.
+LEAVES = {"Scan", "Stored", "Change", "Lookup", "Given", "Working"}
 DELTA_ONLY = {
     "Stored", "Change", "Lookup", "Given", "Negate", "Consolidate", "Keys", "KeyFilter",
-    "Accumulate", "RowId",
+    "Accumulate", "RowId", "Working",
 }  # fmt: skip
 
 

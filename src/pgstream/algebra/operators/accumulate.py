@@ -34,7 +34,7 @@ class Accumulator:
         return self.kind in ("min", "max")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Accumulate(Node):
     input: Node
     keys: tuple[int, ...]

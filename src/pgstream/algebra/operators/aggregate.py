@@ -14,28 +14,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pgstream.algebra.operators.keys import Keys
-from pgstream.algebra.operators.negate import negate, settled
+from pgstream.algebra.operators.keys import local_delta
 from pgstream.algebra.operators.node import Column, Node
-from pgstream.algebra.operators.union_all import add
 from pgstream.algebra.types import Type
 
 if TYPE_CHECKING:
     from pgstream.algebra.differentiate import Differential
 
-FUNCTIONS = ("count", "sum", "avg", "min", "max")
-
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """`function(column)`; `argument` None is COUNT(*)."""
+    """`function(column)`; `argument` None is COUNT(*). The function `single` is the value of
+    the group's only row; a second row is an error."""
 
     function: str
     argument: int | None
     type: Type
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Aggregate(Node):
     input: Node
     keys: tuple[int, ...]
@@ -48,15 +45,4 @@ class Aggregate(Node):
 
 
 def delta(node: Aggregate, change: Differential) -> Node | None:
-    inner = change.delta(node.input)
-    if inner is None:
-        return None
-    after, before = change.after(node.input), change.before(node.input)
-    if node.keys:
-        keys = Keys(inner, node.keys)
-        after = change.restrict(after, node.keys, keys)
-        before = change.restrict(before, node.keys, keys)
-    return add(
-        Aggregate(settled(after), node.keys, node.calls),
-        negate(Aggregate(settled(before), node.keys, node.calls)),
-    )
+    return local_delta(node, node.input, node.keys, change)

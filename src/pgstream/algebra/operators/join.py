@@ -3,8 +3,9 @@
 Δ(A ⋈ B) = Δ A ⋈ B after + A before ⋈ Δ B
 
 Exact when both sides change, also in a self-join. The unchanged side is read by the keys
-of the changed one. `on` pairs the equality columns (NULLs do not match); `condition` is
-the rest of the join condition, over the columns of both sides.
+of the changed one. `on` pairs the equality columns; `condition` is the rest of the join
+condition, over the columns of both sides. NULLs match only where `nulls_match`: a subquery is
+joined to the rows around it by the values that it was computed for.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pgstream.algebra.differentiate import Differential
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pairing(Node):
     """What all joins have: two sides, key pairs, and the rest of the condition."""
 
@@ -29,6 +30,7 @@ class Pairing(Node):
     right: Node
     on: tuple[tuple[int, int], ...] = ()
     condition: Expression | None = None
+    nulls_match: bool = False
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -43,7 +45,7 @@ class Pairing(Node):
         return tuple(right for _, right in self.on)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Join(Pairing):
     """Inner or cross join."""
 
@@ -55,14 +57,14 @@ def delta(node: Join, change: Differential) -> Node | None:
         partner = change.after(node.right)
         if node.on:
             partner = change.restrict(
-                partner, node.right_keys, Keys(left, node.left_keys, nulls=False)
+                partner, node.right_keys, Keys(left, node.left_keys, node.nulls_match)
             )
-        terms.append(Join(left, partner, node.on, node.condition))
+        terms.append(node.with_inputs(left, partner))
     if right is not None:
         partner = change.before(node.left)
         if node.on:
             partner = change.restrict(
-                partner, node.left_keys, Keys(right, node.right_keys, nulls=False)
+                partner, node.left_keys, Keys(right, node.right_keys, node.nulls_match)
             )
-        terms.append(Join(partner, right, node.on, node.condition))
+        terms.append(node.with_inputs(partner, right))
     return add(*terms)

@@ -13,12 +13,18 @@ key is there with all its rows or not at all.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from pgstream.algebra.operators.negate import negate, settled
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.scan import Stored
+from pgstream.algebra.operators.union_all import add
+
+if TYPE_CHECKING:
+    from pgstream.algebra.differentiate import Differential
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Keys(Node):
     input: Node
     indexes: tuple[int, ...]
@@ -34,7 +40,7 @@ class Keys(Node):
         return Keys(self.input, tuple(self.indexes[p] for p in places), self.nulls)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KeyFilter(Node):
     input: Node
     indexes: tuple[int, ...]
@@ -49,7 +55,7 @@ class KeyFilter(Node):
         return self.input.columns
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lookup(Node):
     stored: Stored
     indexes: tuple[int, ...]
@@ -62,3 +68,18 @@ class Lookup(Node):
     @property
     def columns(self) -> tuple[Column, ...]:
         return self.stored.columns
+
+
+def local_delta(
+    node: Node, input: Node, keys: tuple[int, ...], change: Differential
+) -> Node | None:
+    """The key-local rule: Δ F(A) = F(A after ⋉ K) − F(A before ⋉ K), K = keys(Δ A)."""
+    inner = change.delta(input)
+    if inner is None:
+        return None
+    after, before = change.after(input), change.before(input)
+    if keys:
+        touched = Keys(inner, keys)
+        after = change.restrict(after, keys, touched)
+        before = change.restrict(before, keys, touched)
+    return add(node.with_inputs(settled(after)), negate(node.with_inputs(settled(before))))

@@ -11,7 +11,7 @@ from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.scan import Change
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Negate(Node):
     input: Node
 
@@ -20,7 +20,7 @@ class Negate(Node):
         return self.input.columns
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Consolidate(Node):
     input: Node
 

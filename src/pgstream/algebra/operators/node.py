@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
+from weakref import WeakValueDictionary
 
 from pgstream.algebra.types import Type
 
@@ -15,8 +16,20 @@ class Column:
     type: Type
 
 
-@dataclass(frozen=True)
-class Node:
+_known: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
+
+
+class Interned(type):
+    """Equal trees are one object. A delta tree holds the same parts in many places; so these
+    are compared and looked up in no time, and each is computed once."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__call__(*args, **kwargs)
+        return _known.setdefault((cls, *vars(made).values()), made)
+
+
+@dataclass(frozen=True, eq=False)
+class Node(metaclass=Interned):
     """A relation: a Z-set with these columns and a weight."""
 
     @property
@@ -46,6 +59,12 @@ class Node:
         return replace(self, **changed)
 
     def walk(self) -> Iterator[Node]:
-        yield self
-        for node in self.inputs:
-            yield from node.walk()
+        """The node and all that it is made of, each once."""
+        seen: set[Node] = set()
+        waiting: list[Node] = [self]
+        while waiting:
+            node = waiting.pop()
+            if node not in seen:
+                seen.add(node)
+                yield node
+                waiting.extend(reversed(node.inputs))

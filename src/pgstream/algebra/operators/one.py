@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pgstream.algebra.operators.node import Column, Node
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class One(Node):
     @property
     def columns(self) -> tuple[Column, ...]:

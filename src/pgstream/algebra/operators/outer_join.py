@@ -6,7 +6,8 @@ Key-local on the equality columns K:
     K = keys(Δ A) ∪ keys(Δ B)
 
 No case analysis: a first match, a last match and a padded row that changes are all in it.
-A row with a NULL key matches nothing; it is there, padded, if its side is kept.
+Unless `nulls_match`, a row with a NULL key matches nothing; it is there, padded, if its side
+is kept.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from pgstream.algebra.differentiate import Differential
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OuterJoin(Pairing):
     keeps_right: bool = False
     """FULL: rows of the right side without a partner are kept too."""
@@ -48,12 +49,9 @@ def delta(node: OuterJoin, change: Differential) -> Node | None:
         return settled(change.restrict(tree, indexes, keys))
 
     def joined(first: Node, second: Node) -> Node:
-        return OuterJoin(
-            side(first, node.left_keys, True),
-            side(second, node.right_keys, node.keeps_right),
-            node.on,
-            node.condition,
-            node.keeps_right,
+        right_nulls = node.keeps_right or node.nulls_match
+        return node.with_inputs(
+            side(first, node.left_keys, True), side(second, node.right_keys, right_nulls)
         )
 
     after = joined(change.after(node.left), change.after(node.right))

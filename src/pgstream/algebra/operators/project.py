@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pgstream.algebra.differentiate import Differential
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Project(Node):
     input: Node
     expressions: tuple[Expression, ...]

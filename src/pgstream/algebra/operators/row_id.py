@@ -11,7 +11,7 @@ from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.types import BIGINT
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowId(Node):
     input: Node
     indexes: tuple[int, ...]

@@ -41,7 +41,7 @@ class Field:
     sql: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scan(Node):
     source: Source
     fields: tuple[Field, ...]
@@ -56,7 +56,7 @@ class Part(StrEnum):
     PENDING = "pending"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stored(Node):
     scan: Scan
 
@@ -69,7 +69,7 @@ class Stored(Node):
         return self.scan.columns
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Change(Node):
     scan: Scan
     part: Part

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pgstream.algebra.differentiate import Differential
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class UnionAll(Node):
     terms: tuple[Node, ...]
 

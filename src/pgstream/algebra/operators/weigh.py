@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pgstream.algebra.differentiate import Differential
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Weigh(Node):
     input: Node
     count: Expression

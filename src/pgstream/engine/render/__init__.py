@@ -16,8 +16,10 @@ from pgstream.algebra.operators.one import One
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
+from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
+from pgstream.algebra.operators.window import Window
 from pgstream.engine.relation import Relation
 from pgstream.engine.render.accumulate import accumulate
 from pgstream.engine.render.aggregate import aggregate
@@ -29,8 +31,10 @@ from pgstream.engine.render.one import one
 from pgstream.engine.render.outer_join import outer_join
 from pgstream.engine.render.project import project
 from pgstream.engine.render.row_id import row_id
+from pgstream.engine.render.shared import shared
 from pgstream.engine.render.union_all import union_all
 from pgstream.engine.render.weigh import weigh
+from pgstream.engine.render.window import window
 
 RENDERERS: dict[type[Node], Callable[..., Relation]] = {
     Accumulate: accumulate,
@@ -45,8 +49,10 @@ RENDERERS: dict[type[Node], Callable[..., Relation]] = {
     OuterJoin: outer_join,
     Project: project,
     RowId: row_id,
+    Shared: shared,
     UnionAll: union_all,
     Weigh: weigh,
+    Window: window,
 }
 
 Leaf = Callable[[Node], Relation | None]

@@ -12,6 +12,8 @@ from pgstream.engine.expressions import (
 )
 from pgstream.engine.relation import Relation, select
 
+TOO_MANY = "more than one row returned by a subquery used as an expression"
+
 
 def aggregate(node: Aggregate, input: Relation) -> Relation:
     columns = input.columns()
@@ -33,6 +35,11 @@ def value_of(call: AggregateCall, columns: list[Rendered], types: list[Type]) ->
         return present(argument)
     if call.function in ("min", "max"):
         return extreme(call.function, argument, type_)
+    if call.function == "single":
+        chosen = (
+            f"CASE WHEN SUM(w) > 1 THEN raise_error('{TOO_MANY}') ELSE first({argument.sql}) END"
+        )
+        return Rendered(cast(chosen, argument.carrier), argument.carrier)
     total = weighted_sum(argument, type_)
     if call.function == "sum":
         carrier = total.carrier if call.type.is_numeric else carrier_of(call.type)

@@ -15,7 +15,8 @@ def join(node: Join, left: Relation, right: Relation) -> Relation:
 def on_condition(node: Pairing, left: Relation, right: Relation) -> str:
     columns = left.columns("l") + right.columns("r")
     pairs = [aligned(columns[a], columns[len(left.carriers) + b]) for a, b in node.on]
-    conditions = [f"{first} = {second}" for first, second in pairs]
+    equals = "<=>" if node.nulls_match else "="
+    conditions = [f"{first} {equals} {second}" for first, second in pairs]
     if node.condition is not None:
         conditions.append(render(node.condition, columns).sql)
     return " AND ".join(conditions)

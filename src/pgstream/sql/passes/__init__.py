@@ -5,14 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pgstream.sql.parse import Query
+from pgstream.sql.passes.above_grouping import above_grouping
+from pgstream.sql.passes.distinct_on import distinct_on
+from pgstream.sql.passes.grouping_sets import grouping_sets
+from pgstream.sql.passes.named_windows import named_windows
+from pgstream.sql.passes.quantified import quantified
 from pgstream.sql.passes.refuse import refuse
 
 PASSES: tuple[Callable[[Query, str], Query], ...] = (
     refuse,  # first: later passes may rely on what it lets through
 )
 
+# Each reads PostgreSQL's deparsed text and keeps the query's rows, column names and types.
+REWRITES: tuple[Callable[[Query], Query], ...] = (
+    named_windows,  # first: the others move OVER clauses away from their WINDOW clause
+    distinct_on,  # makes a window function, and leaves a grouping below it
+    grouping_sets,  # leaves window functions and subqueries above a plain GROUP BY
+    above_grouping,  # takes aggregates out of what is compared with a subquery
+    quantified,
+)
+
 
 def run_passes(query: Query, text: str) -> Query:
     for one in PASSES:
         query = one(query, text)
+    return query
+
+
+def rewrite(query: Query) -> Query:
+    """The same rows by fewer constructs. A query that has none of them comes back equal."""
+    for one in REWRITES:
+        query = one(query)
     return query

@@ -6,16 +6,20 @@ Each refusal is a row of REFUSALS: what it looks for, its name, the reason, the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from sqlglot import exp
 
 from pgstream.errors import UnsupportedConstruct
+from pgstream.sql.grouping import CONSTRUCT, REASON, WAY_OUT, too_many
+from pgstream.sql.limits import (
+    is_cut_without_order,
+    is_offset_without_limit,
+    is_with_ties,
+)
 from pgstream.sql.parse import Query
-from pgstream.sql.places import place_of, place_of_word
-from pgstream.sql.walk import AGGREGATES, above_aggregates, is_aggregate, is_subquery
+from pgstream.sql.places import place_of
 
 
 class Refusal(NamedTuple):
@@ -30,53 +34,30 @@ def _is(*kinds: type[exp.Expr]) -> Callable[[exp.Expr], bool]:
     return lambda node: isinstance(node, kinds)
 
 
-def _is_lateral(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Lateral | exp.Unnest) or (
-        isinstance(node, exp.Table) and not isinstance(node.this, exp.Identifier)
-    )
+def _has_too_many_sets(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Group) and too_many(node)
 
-
-def _is_quantified_subquery(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Any | exp.All) and node.find(exp.Select) is not None
-
-
-def _is_subquery_above_group(node: exp.Expr) -> bool:
-    """A grouped SELECT with a subquery in HAVING or in its list, outside its aggregates."""
-    if not isinstance(node, exp.Select):
-        return False
-    having = node.args.get("having")
-    places = [*node.expressions, *([having] if having else [])]
-    inside = [part for place in places for part in above_aggregates(place)]
-    grouped = node.args.get("group") or having or any(map(is_aggregate, inside))
-    return bool(grouped) and any(map(is_subquery, inside))
-
-
-def _is_distinct_aggregate(node: exp.Expr) -> bool:
-    return isinstance(node, AGGREGATES) and isinstance(node.this, exp.Distinct)
-
-
-def _is_other_aggregate(node: exp.Expr) -> bool:
-    if isinstance(node, exp.Anonymous):
-        return node.name.lower() in OTHER_AGGREGATES
-    return isinstance(node, exp.AggFunc) and not isinstance(node, AGGREGATES)
-
-
-OTHER_AGGREGATES = frozenset(
-    """bool_and bool_or every string_agg array_agg json_agg jsonb_agg json_object_agg
-    jsonb_object_agg json_arrayagg json_objectagg bit_and bit_or bit_xor stddev stddev_pop
-    stddev_samp variance var_pop var_samp mode percentile_cont percentile_disc corr covar_pop
-    covar_samp regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx
-    regr_sxy regr_syy any_value""".split()
-)
 
 LATER = "This version does not maintain it."
 
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
-        "LIMIT / OFFSET", "limit|offset|fetch",
-        "A stream table holds the complete result; a cut would move with every change.",
-        "Leave it out, and use LIMIT when you read the stream table.",
-        _is(exp.Limit, exp.Offset, exp.Fetch),
+        "LIMIT without ORDER BY", "limit|fetch",
+        "Which rows stay would be arbitrary, and differ from one refresh to the next.",
+        "Add ORDER BY, or leave LIMIT out and use it when you read the stream table.",
+        is_cut_without_order,
+    ),
+    Refusal(
+        "OFFSET without LIMIT", "offset",
+        "All rows but a few would be kept, and the few would have to be sorted out of all.",
+        "Add LIMIT, or use OFFSET when you read the stream table.",
+        is_offset_without_limit,
+    ),
+    Refusal(
+        "FETCH FIRST ... WITH TIES", "fetch",
+        "The number of rows that tie with the last one is not bounded.",
+        "Select rank() OVER (ORDER BY ...) AS r in a subquery in FROM, and keep WHERE r <= n.",
+        is_with_ties,
     ),
     Refusal(
         "TABLESAMPLE", "tablesample",
@@ -95,49 +76,12 @@ REFUSALS: tuple[Refusal, ...] = (
         "Remove INTO.", _is(exp.Into),
     ),
     Refusal(
-        "WITH RECURSIVE", "recursive", LATER,
-        "Write a fixed number of levels as joins under UNION ALL.",
-        lambda node: isinstance(node, exp.With) and bool(node.args.get("recursive")),
+        "SEARCH / CYCLE of WITH RECURSIVE", "search|cycle", LATER,
+        "Write the column that it makes, such as the path, into both terms.",
+        _is(exp.RecursiveWithSearch),
     ),
     Refusal(
-        "window function", "over", LATER, "Use GROUP BY, or compute it when you read.",
-        _is(exp.Window),
-    ),
-    Refusal(
-        "DISTINCT ON", "distinct", LATER, "Use GROUP BY with MIN or MAX.",
-        lambda node: isinstance(node, exp.Distinct) and node.args.get("on") is not None,
-    ),
-    Refusal(
-        "aggregate with DISTINCT", "distinct", LATER,
-        "Group in a subquery first, then aggregate.", _is_distinct_aggregate,
-    ),
-    Refusal(
-        "GROUPING SETS / ROLLUP / CUBE", "grouping|rollup|cube", LATER,
-        "Write one GROUP BY query per set under UNION ALL.",
-        _is(exp.Rollup, exp.Cube, exp.GroupingSets),
-    ),
-    Refusal(
-        "LATERAL or set-returning function in FROM", "lateral", LATER,
-        "Use a join, or expand the rows when you read.", _is_lateral,
-    ),
-    Refusal(
-        "VALUES in FROM", "values", LATER, "Put the rows into a table.", _is(exp.Values),
-    ),
-    Refusal(
-        "op ANY / ALL over a subquery", "any|some|all", LATER,
-        "Write = ANY as IN, the others as EXISTS or NOT EXISTS.", _is_quantified_subquery,
-    ),
-    Refusal(
-        "subquery above GROUP BY", "select", LATER,
-        "Group in a subquery in FROM, and use it around that.", _is_subquery_above_group,
-    ),
-    Refusal(
-        "ordered-set aggregate", "within", LATER, "Compute it when you read.",
-        _is(exp.WithinGroup),
-    ),
-    Refusal(
-        "this aggregate", None, "This version maintains COUNT, SUM, AVG, MIN and MAX.",
-        "Use one of these, or compute it when you read.", _is_other_aggregate,
+        CONSTRUCT, "grouping|rollup|cube", REASON, WAY_OUT, _has_too_many_sets,
     ),
     Refusal(
         "parameter", None, "A stream table's query has no caller to give it a value.",
@@ -155,9 +99,6 @@ def refuse(query: Query, text: str) -> Query:
     for node, refusal in _refused(query):
         name = refusal.construct
         place = place_of(text, node, refusal.keyword)
-        if name == "this aggregate":
-            name = _aggregate_name(node, text)
-            place = place_of_word(text, name)
         raise UnsupportedConstruct(
             f"{name} is not supported in a stream table's query.",
             construct=name,
@@ -167,14 +108,6 @@ def refuse(query: Query, text: str) -> Query:
             hint=refusal.way_out,
         )
     return query
-
-
-def _aggregate_name(node: exp.Expr, text: str) -> str:
-    """The aggregate as the user writes it; the parser may have another name for it."""
-    for name in re.findall(r"\w+(?=\s*\()", text):
-        if name.lower() in OTHER_AGGREGATES:
-            return str(name)
-    return node.name if isinstance(node, exp.Anonymous) else node.key
 
 
 def _refused(query: Query) -> Iterator[tuple[exp.Expr, Refusal]]:

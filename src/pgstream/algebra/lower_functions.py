@@ -1,0 +1,65 @@
+"""Lowers functions in FROM: PostgreSQL expands each row that Spark hands over.
+
+    FROM a, unnest(a.tags) WITH ORDINALITY AS t(tag, n)
+    FROM a LEFT JOIN LATERAL jsonb_each(a.doc) AS kv ON kv.key <> 'id'
+    FROM generate_series(1, 10) AS g
+
+The function is a function of the row, so the rows of a change are expanded by themselves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from pgstream.algebra.operators.by_postgres import ByPostgres, over, select
+from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.scope import Table
+from pgstream.sql.deparsed import write
+
+if TYPE_CHECKING:
+    from pgstream.algebra.lower_select import SelectLowering
+
+
+def is_function(node: exp.Expr) -> bool:
+    """A FROM item that is a function call, or several in ROWS FROM."""
+    if isinstance(node, exp.Lateral):
+        return not isinstance(node.this, exp.Subquery | exp.Values)
+    if isinstance(node, exp.Table):
+        return bool(node.args.get("rows_from")) or not isinstance(node.this, exp.Identifier)
+    return isinstance(node, exp.Unnest)
+
+
+def expand(
+    lowering: SelectLowering, left: Node, node: exp.Expr, offset: int, condition: exp.Expr | None
+) -> Node:
+    """The rows of the tree, each with the rows of its function; a row without any is kept,
+    padded with NULLs, if there is a condition: that is LEFT JOIN … ON."""
+    alias = node.alias or node.alias_or_name
+
+    def column(part: exp.Expr) -> exp.Expr:
+        if not isinstance(part, exp.Column) or part.table == alias:
+            return part
+        return exp.column(f"c{lowering.index_of(part) - offset}", table="r")
+
+    call = write(node.copy().transform(column)).removeprefix("LATERAL ")
+    how = "CROSS JOIN LATERAL"
+    on = ""
+    if condition is not None:
+        how, on = "LEFT JOIN LATERAL", f" ON {write(condition.copy().transform(column))}"
+    base = over(left)
+    source = f"{base.source} {how} {call}{on}"
+    width = len(left.columns)
+    kept = [f"r.c{i}" for i in range(width)]
+    quoted = write(exp.to_identifier(alias, quoted=True))
+    types = {i: c.type for i, c in enumerate(base.input.columns)}
+    made = lowering.catalog.row_of(f"SELECT {quoted}.* FROM {source}", types)
+    items = [f"{quoted}.{write(exp.to_identifier(name, quoted=True))}" for name, _ in made]
+    shape = left.columns + tuple(Column(name, type_) for name, type_ in made)
+    origins = (*base.origins, *(None for _ in made))
+    tree = ByPostgres(base.input, select([*kept, *items], source), shape, origins, base.keys, call)
+    table = Table(alias, offset + width, tuple(name for name, _ in made), None,
+                  padded=condition is not None)  # fmt: skip
+    lowering.register_columns(table, tree.columns[width:])
+    return tree

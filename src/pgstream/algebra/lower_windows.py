@@ -1,0 +1,200 @@
+"""Lowers window functions: columns that Window nodes add to the rows of FROM.
+
+One node per partition; functions that PostgreSQL computes have a node per partition and order.
+A correlated subquery is partitioned by its domain first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from pgstream.algebra.expressions import Expression, Literal, Ref
+from pgstream.algebra.functions import can_be_key
+from pgstream.algebra.lower_grouped import function_of
+from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.window import (
+    DEFAULT_FRAME,
+    Frame,
+    Order,
+    Window,
+    WindowCall,
+)
+from pgstream.algebra.scope import Table
+from pgstream.algebra.types import BIGINT, Type
+from pgstream.algebra.windows import by_postgres, spark_form
+from pgstream.errors import UnsupportedType
+from pgstream.sql.deparsed import write
+from pgstream.sql.walk import parts
+
+if TYPE_CHECKING:
+    from pgstream.algebra.lower_select import SelectLowering
+
+Place = tuple[tuple[int, ...], WindowCall]
+
+
+class Windows:
+    def __init__(self, select: SelectLowering) -> None:
+        self.select = select
+        self.added: list[Expression] = []
+        self.width = 0
+
+    def attach(self, tree: Node) -> Node:
+        found = {
+            write(part): part
+            for item in self.select.node.expressions
+            for part in parts(item)
+            if isinstance(part, exp.Window)
+        }
+        if not found:
+            return tree
+        self.width = len(tree.columns)
+        calls = {text: self.call(node) for text, node in found.items()}
+        tree = self.with_arguments(tree)
+        self.select.tables.append(Table("", self.width, (), None))  # no scan computes these
+        for keys, group in grouped(calls.values(), [c.type for c in tree.columns]):
+            width = len(tree.columns)
+            on_spark = spark_form(group[0], [c.type for c in tree.columns]) is not None
+            tree = Window(tree, keys, group) if on_spark else by_postgres(tree, keys, group)
+            for i, call in enumerate(group):
+                self.select.columns[width + i] = Column(call.function, call.type)
+                for text, place in calls.items():
+                    if place == (keys, call):
+                        self.select.replaced[text] = self.select.ref(width + i)
+        return tree
+
+    def with_arguments(self, tree: Node) -> Node:
+        """The tree with the columns that the calls compute their values from."""
+        if not self.added:
+            return tree
+        columns = tree.columns
+        kept = tuple(Ref(i, column.type) for i, column in enumerate(columns))
+        names = [column.name for column in columns]
+        names += [f"w{i}" for i in range(len(self.added))]
+        for i, expression in enumerate(self.added):
+            self.select.columns[self.width + i] = Column(f"w{i}", expression.type)
+        return Project(tree, (*kept, *self.added), tuple(names))
+
+    # --- calls ------------------------------------------------------------------------------
+
+    def call(self, node: exp.Window) -> Place:
+        keys = [ref.index for ref in self.select.domain_columns()]
+        for part in node.args.get("partition_by") or ():
+            keys.append(self.key(part))
+        order = node.args.get("order")
+        ordered = tuple(self.order(part) for part in order.expressions) if order else ()
+        call, condition = node.this, None
+        if isinstance(call, exp.Filter):
+            condition = self.column(call.args["expression"].this)
+            call = call.this
+        name, arguments = called(call)
+        values = tuple(self.argument(argument) for argument in arguments)
+        frame = frame_of(node.args.get("spec"))
+        return tuple(dict.fromkeys(keys)), WindowCall(
+            name, values, condition, ordered, frame, self.type_of(name, values)
+        )
+
+    def key(self, node: exp.Expr) -> int:
+        index = self.column(node)
+        type_ = self.type_at(index)
+        if not can_be_key(type_):
+            raise UnsupportedType(
+                f"A column of type {type_} cannot be in PARTITION BY.",
+                hint="Partition by an expression of another type.",
+            )
+        return index
+
+    def order(self, node: exp.Ordered) -> Order:
+        descending = bool(node.args.get("desc"))
+        # Deparsed text says so wherever it differs from the default of the direction.
+        nulls_first = node.args.get("nulls_first")
+        return Order(self.column(node.this), descending, bool(nulls_first))
+
+    def argument(self, node: exp.Expr) -> Ref | Literal:
+        value = self.value(node)
+        if isinstance(value, Literal):
+            return value
+        index = self.place(value)
+        return Ref(index, self.type_at(index))
+
+    def column(self, node: exp.Expr) -> int:
+        return self.place(self.value(node))
+
+    def value(self, node: exp.Expr) -> Expression:
+        return self.select.hoisted(self.select.converter.convert(node), node)
+
+    def place(self, value: Expression) -> int:
+        """The column that holds the value; one is added if there is none."""
+        if isinstance(value, Ref):
+            return value.index
+        if value not in self.added:
+            self.added.append(value)
+        return self.width + self.added.index(value)
+
+    def type_at(self, index: int) -> Type:
+        if index < self.width:
+            return self.select.columns[index].type
+        return self.added[index - self.width].type
+
+    def type_of(self, name: str, values: tuple[Ref | Literal, ...]) -> Type:
+        if not values and name != "count":
+            written = f"{name}() OVER (ORDER BY 1)"
+        else:
+            listed = ", ".join(f"s.c{i}" for i in range(len(values))) or "*"
+            written = f"{name}({listed}) OVER (ORDER BY 1)"
+        if name == "count":
+            return BIGINT
+        return self.select.catalog.type_of(written, {i: v.type for i, v in enumerate(values)})
+
+
+def grouped(
+    places: Iterable[Place], types: list[Type]
+) -> Iterable[tuple[tuple[int, ...], tuple[WindowCall, ...]]]:
+    """Calls that one node computes: of one partition, and for PostgreSQL of one order."""
+    groups: dict[tuple[tuple[int, ...], bool, tuple[Order, ...]], list[WindowCall]] = {}
+    for keys, call in places:
+        on_spark = spark_form(call, types) is not None
+        group = groups.setdefault((keys, on_spark, () if on_spark else call.order), [])
+        if call not in group:
+            group.append(call)
+    for (keys, _, _), calls in groups.items():
+        yield keys, tuple(calls)
+
+
+def called(node: exp.Expr) -> tuple[str, list[exp.Expr]]:
+    """The function's name and its arguments; count(*) has none."""
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower(), list(node.expressions)
+    arguments = [a for a in (node.this, *node.expressions) if isinstance(a, exp.Expr)]
+    if arguments and isinstance(arguments[0], exp.Star):
+        arguments = []
+    return function_of(node), arguments
+
+
+def frame_of(spec: exp.Expr | None) -> Frame:
+    if spec is None:
+        return DEFAULT_FRAME
+    exclude = spec.args.get("exclude")
+    word = exclude if isinstance(exclude, str) else exclude.name if exclude else ""
+    end = bound(spec, "end") if spec.args.get("end") else "CURRENT ROW"
+    return Frame(spec.args["kind"].upper(), bound(spec, "start"), end, word.upper())
+
+
+def bound(spec: exp.Expr, which: str) -> str:
+    """`CURRENT ROW`, `UNBOUNDED PRECEDING`, or a distance: a number of rows where it is one."""
+    value, side = spec.args[which], spec.args.get(f"{which}_side")
+    if isinstance(value, str):
+        return f"{value} {side}".upper() if side else value.upper()
+    plain = value.unnest()
+    number = plain.this if isinstance(plain, exp.Cast) else plain
+    text = (
+        number.name if spec.args["kind"].upper() == "ROWS" and is_number(number) else write(value)
+    )
+    return f"{text} {str(side).upper()}"
+
+
+def is_number(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and node.name.isdigit()

@@ -1,0 +1,21 @@
+"""Working: the rows to which the recursive term of a CTE is applied.
+
+It stands in the recursive term only. Before the term runs it is replaced: by the stored rows of
+the CTE, or by the rows that the last round has found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgstream.algebra.operators.node import Column, Node
+
+
+@dataclass(frozen=True, eq=False)
+class Working(Node):
+    name: str
+    shape: tuple[Column, ...]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.shape

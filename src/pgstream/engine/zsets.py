@@ -1,0 +1,110 @@
+"""Z-sets in the driver: sums, parts and differences of rows that are at hand as Arrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pgstream.engine.carriers import union_carrier
+from pgstream.engine.execution import Rows
+
+
+def total(parts: Sequence[Rows]) -> Rows:
+    """The sum: equal rows once, with the sum of their weights; zeros dropped."""
+    whole = joined(parts)
+    names = whole.table.column_names[:-1]
+    grouped = whole.table.group_by(names, use_threads=False).aggregate([("w", "sum")])
+    table = grouped.rename_columns({"w_sum": "w"}).select([*names, "w"])
+    return Rows(table.filter(pc.not_equal(table.column("w"), 0)), whole.carriers)
+
+
+def joined(parts: Sequence[Rows]) -> Rows:
+    """The rows of all parts, one after the other; decimals widen to the largest scale."""
+    columns = zip(*(part.carriers for part in parts), strict=True)
+    carriers = [reduce(union_carrier, column) for column in columns]
+    fields = [(f"c{i}", carrier.arrow) for i, carrier in enumerate(carriers)]
+    schema = pa.schema([*fields, ("w", pa.int64())])
+    return Rows(pa.concat_tables([p.table.cast(schema) for p in parts]), tuple(carriers))
+
+
+def empty(rows: Rows) -> Rows:
+    """No rows, of the same shape."""
+    return Rows(rows.table.slice(0, 0), rows.carriers)
+
+
+def with_sign(rows: Rows, sign: int) -> Rows:
+    """Those whose weight has the sign."""
+    signed = pc.equal(pc.sign(rows.table.column("w")), sign)
+    return Rows(rows.table.filter(signed), rows.carriers)
+
+
+def negated(rows: Rows) -> Rows:
+    return weighed(rows, pc.negate(rows.table.column("w")))
+
+
+def weighed(rows: Rows, weights: pa.Array | pa.ChunkedArray) -> Rows:
+    place = rows.table.num_columns - 1
+    return Rows(rows.table.set_column(place, "w", weights), rows.carriers)
+
+
+def distinct(rows: Rows) -> Rows:
+    """Each row once. Negative zero is zero, and there is one NaN, as PostgreSQL compares them."""
+    columns = [_canonical(column) for column in rows.table.columns[:-1]]
+    names = rows.table.column_names[:-1]
+    table = pa.table(columns, names=names).group_by(names, use_threads=False).aggregate([])
+    return Rows(table.append_column("w", _ones(table.num_rows)), rows.carriers)
+
+
+def without(rows: Rows, *others: Rows) -> Rows:
+    """The distinct rows that none of the others has."""
+    return _marked(rows, others, lambda low, high: pc.equal(high, 0))
+
+
+def among(rows: Rows, *others: Rows) -> Rows:
+    """The distinct rows that one of the others has too."""
+    return _marked(rows, others, lambda low, high: pc.and_(pc.equal(low, 0), pc.equal(high, 1)))
+
+
+def picked(rows: Rows, width: int) -> Rows:
+    """The first columns."""
+    names = [f"c{i}" for i in range(width)]
+    return total([Rows(rows.table.select([*names, "w"]), rows.carriers[:width])])
+
+
+def split_lowest(rows: Rows, column: int) -> tuple[Rows, Rows]:
+    """The rows with the least value in the column, and the rest."""
+    values = rows.table.column(f"c{column}")
+    is_least = pc.equal(values, pc.min(values))
+    return (
+        Rows(rows.table.filter(is_least), rows.carriers),
+        Rows(rows.table.filter(pc.invert(is_least)), rows.carriers),
+    )
+
+
+def _marked(
+    rows: Rows, others: Sequence[Rows], keeps: Callable[[pa.Array, pa.Array], pa.Array]
+) -> Rows:
+    sides = [distinct(rows), *(distinct(other) for other in others)]
+    counts = [side.table.num_rows for side in sides]
+    whole = joined(sides)
+    marks = pa.array([0] * counts[0] + [1] * sum(counts[1:]), pa.int8())
+    names = whole.table.column_names[:-1]
+    table = whole.table.drop_columns(["w"]).append_column("mark", marks)
+    grouped = table.group_by(names, use_threads=False).aggregate([("mark", "min"), ("mark", "max")])
+    kept = grouped.filter(keeps(grouped.column("mark_min"), grouped.column("mark_max")))
+    found = kept.select(names).append_column("w", _ones(kept.num_rows))
+    return Rows(found, whole.carriers)
+
+
+def _canonical(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if not pa.types.is_floating(column.type):
+        return column
+    zero = pa.scalar(0.0, column.type)
+    return pc.if_else(pc.is_nan(column), pa.scalar(float("nan"), column.type), pc.add(column, zero))
+
+
+def _ones(count: int) -> pa.Array:
+    return pa.array([1] * count, pa.int64())

@@ -1,0 +1,118 @@
+"""LIMIT in a subquery, written as a condition on row numbers."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from pgstream.errors import UnsupportedConstruct
+from pgstream.sql.walk import is_aggregate, parts
+
+NUMBER = "__pgs_number"
+TABLE = "__pgs_cut"
+
+
+def cuts(query: exp.Expr) -> bool:
+    """Whether the query has LIMIT, OFFSET or FETCH."""
+    limit = query.args.get("limit")
+    if isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Null):
+        limit = None
+    return bool(limit or query.args.get("offset"))
+
+
+def numbered(query: exp.Expr) -> exp.Select:
+    """SELECT a FROM … ORDER BY b LIMIT n OFFSET m as
+    SELECT a FROM (SELECT a, row_number() OVER (ORDER BY b) AS number FROM …) q
+    WHERE number > m AND number <= m + n; WITH TIES counts by rank()."""
+    query = query.copy()
+    query.set("with_", None)  # its names are known where the result is lowered
+    order = query.args.get("order")
+    if order is None:
+        raise UnsupportedConstruct(
+            "LIMIT or OFFSET without ORDER BY is not supported: which rows stay would be "
+            "arbitrary.",
+            construct="LIMIT",
+            hint="Add ORDER BY.",
+        )
+    limit, offset = query.args.get("limit"), query.args.get("offset")
+    for part in ("order", "limit", "offset"):
+        query.set(part, None)
+    if not isinstance(query, exp.Select) or query.args.get("distinct") or _is_grouped(query):
+        query = _wrapped(query, order)
+    names = [item.alias_or_name for item in query.expressions]
+    function = "rank" if _with_ties(limit) else "row_number"
+    number = exp.Window(this=exp.Anonymous(this=function), order=order, over="OVER")
+    query.append("expressions", exp.alias_(number, NUMBER))
+    alias = exp.TableAlias(this=exp.to_identifier(TABLE))
+    outer = exp.select(*(exp.column(exp.to_identifier(n, quoted=True), table=TABLE) for n in names))
+    outer = outer.from_(exp.Subquery(this=query, alias=alias))
+    place = exp.column(NUMBER, table=TABLE)
+    skipped = offset.expression if offset is not None else exp.Literal.number(0)
+    conditions: list[exp.Expr] = [exp.GT(this=place.copy(), expression=skipped.copy())]
+    count = _count(limit)
+    if count is not None:
+        last = exp.Add(this=exp.Paren(this=skipped.copy()), expression=exp.Paren(this=count))
+        conditions.append(exp.LTE(this=place.copy(), expression=exp.Paren(this=last)))
+    return outer.where(*conditions, dialect="postgres", copy=False)
+
+
+def values_select(values: exp.Values) -> exp.Select:
+    """VALUES (…), (…) as SELECT column1, … FROM (VALUES …) v."""
+    first = values.expressions[0]
+    width = len(first.expressions) if isinstance(first, exp.Tuple) else 1
+    names = [f"column{i + 1}" for i in range(width)]
+    inner = values.copy()
+    inner.set("alias", exp.TableAlias(this=exp.to_identifier(TABLE)))
+    return exp.select(*(exp.column(name, table=TABLE) for name in names)).from_(inner)
+
+
+def _wrapped(query: exp.Expr, order: exp.Order) -> exp.Select:
+    """The query as a subquery in FROM; its ORDER BY names output columns."""
+    first = query
+    while isinstance(first, exp.SetOperation | exp.Subquery):
+        first = first.this
+    items = first.expressions
+    names = [item.alias_or_name for item in items]
+    table = f"{TABLE}_in"
+    for ordered in order.expressions:
+        key = ordered.this.unnest()
+        place = _output_place(key, items)
+        if place is None:
+            raise UnsupportedConstruct(
+                "ORDER BY with LIMIT in this subquery must name an output column.",
+                construct="ORDER BY",
+                hint="Put the expression into the SELECT list.",
+            )
+        name = exp.to_identifier(names[place], quoted=True)
+        ordered.set("this", exp.column(name, table=table))
+    alias = exp.TableAlias(this=exp.to_identifier(table))
+    columns = [exp.column(exp.to_identifier(name, quoted=True), table=table) for name in names]
+    return exp.select(*columns).from_(exp.Subquery(this=query, alias=alias))
+
+
+def _output_place(key: exp.Expr, items: list[exp.Expr]) -> int | None:
+    if isinstance(key, exp.Literal) and not key.is_string:
+        return int(key.name) - 1
+    for i, item in enumerate(items):
+        if item.unalias().unnest() == key:
+            return i
+        if isinstance(key, exp.Column) and not key.table and key.name == item.alias_or_name:
+            return i
+    return None
+
+
+def _is_grouped(query: exp.Select) -> bool:
+    if query.args.get("group") or query.args.get("having"):
+        return True
+    return any(is_aggregate(part) for item in query.expressions for part in parts(item))
+
+
+def _count(limit: exp.Expr | None) -> exp.Expr | None:
+    if limit is None:
+        return None
+    count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit.expression
+    return count.copy() if count is not None else exp.Literal.number(1)
+
+
+def _with_ties(limit: exp.Expr | None) -> bool:
+    options = limit.args.get("limit_options") if isinstance(limit, exp.Fetch) else None
+    return bool(options and options.args.get("with_ties"))

@@ -1,0 +1,39 @@
+"""Which columns a query reads from the queries around it."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+
+def aliases(select: exp.Select) -> frozenset[str]:
+    """The names by which a SELECT's expressions read its FROM clause."""
+    clauses = [select.args.get("from_"), *(select.args.get("joins") or ())]
+    return frozenset(
+        node.alias_or_name
+        for clause in clauses
+        if clause is not None
+        for node in clause.walk(prune=_is_closed)
+        if isinstance(node, exp.Table | exp.Subquery | exp.UDTF) and node.alias_or_name
+    )
+
+
+def _is_closed(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Select | exp.SetOperation)
+
+
+def free_columns(query: exp.Expr) -> list[exp.Column]:
+    """The columns that belong to relations outside the query, each once, by alias."""
+    found: dict[tuple[str, str], exp.Column] = {}
+
+    def visit(node: exp.Expr, known: frozenset[str]) -> None:
+        if isinstance(node, exp.Select):
+            known = known | aliases(node)
+        if isinstance(node, exp.Column):
+            if node.table and node.table not in known:
+                found.setdefault((node.table, node.name), node)
+            return
+        for child in node.iter_expressions():
+            visit(child, known)
+
+    visit(query, frozenset())
+    return [found[key] for key in sorted(found)]

@@ -1,0 +1,34 @@
+SELECT id FROM t WHERE x > ALL (SELECT x FROM u);
+SELECT id FROM t WHERE x > ALL (SELECT x FROM u WHERE x IS NOT NULL AND u.k = t.k);
+SELECT id, x > ANY (SELECT x FROM u) AS a, x <= ALL (SELECT x FROM u) AS b, x <> ALL (SELECT x FROM u) AS c FROM t;
+SELECT id, x = ANY (SELECT x FROM u) AS a, x <> ANY (SELECT x FROM u WHERE u.k = t.k) AS b, x = ALL (SELECT 10) AS c FROM t;
+SELECT id FROM t WHERE NOT (x < SOME (SELECT x FROM u)) OR k = 1;
+SELECT id, (k, x) = ANY (SELECT k, x FROM u) AS a, (k, x) <> ALL (SELECT k, x FROM u) AS b, (k, x) <> ANY (SELECT k, x FROM u) AS c FROM t;
+SELECT id, (k, x) < ANY (SELECT k, x FROM u) AS a, (k, x) >= ALL (SELECT k, x FROM u) AS b, (k, x, id) <= ALL (SELECT k, x, id FROM u) AS c FROM t;
+SELECT id, (k, x) IN (SELECT k, x FROM u) AS a, (k, x) NOT IN (SELECT k, x FROM u) AS b FROM t;
+SELECT id FROM t WHERE (k, x) IN (SELECT k, x FROM u) OR (k, x) NOT IN (SELECT a, b FROM e);
+SELECT id FROM t WHERE NOT (k, x) IN (SELECT a, b FROM e WHERE e.a = t.k);
+SELECT a, b, (a, b) IN (SELECT k, x FROM u) AS i, (b, a) NOT IN (SELECT k, x FROM t WHERE t.k = e.a) AS o FROM e;
+SELECT t.id, u.id AS uid FROM t LEFT JOIN u ON (t.k, t.x) IN (SELECT a, b FROM e) AND t.x >= ANY (SELECT b FROM e) AND t.k = u.k;
+SELECT id, g LIKE ANY (SELECT "odd Name" FROM u) AS a, g NOT LIKE ALL (SELECT "odd Name" FROM u) AS b,
+    g ~ ANY (SELECT "odd Name" FROM u) AS c, g !~ ALL (SELECT "odd Name" FROM u) AS e, g ~~* ALL (SELECT c FROM e) AS f,
+    g NOT ILIKE ANY (SELECT c FROM e) AS h, g !~* ANY (SELECT "odd Name" FROM u) AS i FROM t;
+SELECT id, ARRAY[x] <@ ANY (SELECT ARRAY[x, k] FROM u) AS a, y > ALL (SELECT x FROM u WHERE x < 7) AS b, x < ANY (SELECT y FROM t) AS c FROM t;
+SELECT id, x > ALL (VALUES (1), (2)) AS a, x < ANY (VALUES (NULL), (7)) AS b, x IN (VALUES (10), (3)) AS c, (k, x) IN (VALUES (1, 10), (2, NULL)) AS e FROM t;
+SELECT id FROM t WHERE (k, x) IN (VALUES (1, 10), (2, 5)) AND x IN (VALUES (10), (5));
+SELECT id FROM t WHERE x > ALL (SELECT x FROM u WHERE x < ANY (SELECT b FROM e WHERE e.a = t.k));
+SELECT id FROM t WHERE x >= ALL (SELECT x FROM u UNION SELECT b FROM e WHERE b < 5);
+SELECT id FROM t WHERE x >= ANY ((SELECT x FROM u ORDER BY x, id LIMIT 2) UNION ALL SELECT 99);
+SELECT id FROM t WHERE x <> ALL (WITH q AS (SELECT b FROM e WHERE b IS NOT NULL) SELECT b FROM q);
+SELECT id, (k, x) = (SELECT k, x FROM u WHERE id = 1) AS a, (k, x) < (SELECT k, x FROM u WHERE u.id = t.id) AS b FROM t;
+SELECT sum(x) FILTER (WHERE x > ANY (SELECT x FROM u)) AS s, sum(CASE WHEN (k, x) NOT IN (SELECT k, x FROM u) THEN 1 END) AS n FROM t;
+SELECT x > ALL (SELECT x FROM u WHERE x < 6) AS b, count(*) AS n FROM t GROUP BY x > ALL (SELECT x FROM u WHERE x < 6);
+SELECT k, max(x) >= ALL (SELECT x FROM u WHERE u.k = t.k) AS b FROM t GROUP BY ROLLUP (k);
+SELECT id, CASE WHEN x > ALL (SELECT x FROM u) THEN 1 WHEN k > ANY (SELECT k FROM u) THEN 2 ELSE 3 END AS v FROM t;
+SELECT id FROM t WHERE (g COLLATE "C") < ANY (SELECT "odd Name" FROM u) ORDER BY x > ANY (SELECT x FROM u), id LIMIT 3;
+SELECT q.b FROM (SELECT x > ANY (SELECT b FROM e) AS b FROM t) q WHERE q.b IS NOT TRUE;
+SELECT id, g ~* ANY (SELECT "odd Name" FROM u) AS a, to_jsonb(ARRAY[g]) ? ANY (SELECT "odd Name" FROM u) AS b, to_jsonb(x) @> ANY (SELECT to_jsonb(b) FROM e) AS c, ARRAY[x] && ALL (SELECT ARRAY[k, x] FROM u) AS f, int4range(1, x) -|- ANY (SELECT int4range(x, 30) FROM u WHERE x < 30) AS h FROM t WHERE x > 0;
+SELECT id, g ^@ ANY (SELECT "odd Name" FROM u) AS a, int4range(1, x) << ANY (SELECT int4range(x, 30) FROM u WHERE x < 30) AS b, to_tsvector('simple', g) @@ ANY (SELECT plainto_tsquery('simple', c) FROM e) AS c, int4range(1, x) @> ANY (SELECT a FROM e) AS f FROM t WHERE x > 0;
+SELECT id, (x + 1) * 2 > ANY (SELECT x FROM u) AS a, -x < ALL (SELECT -x FROM u WHERE x > 5) AS b, CASE WHEN x > 1 THEN k END >= ANY (SELECT k FROM u) AS c FROM t;
+SELECT t.id FROM t, u WHERE t.x >= ALL (SELECT u2.x FROM u u2 WHERE u2.k = u.k) AND t.k = u.k;
+SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.x > ALL (SELECT b FROM e WHERE e.a = t.k) AND (u.k, t.x) NOT IN (SELECT a, b FROM e));

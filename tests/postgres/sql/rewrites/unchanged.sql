@@ -1,0 +1,11 @@
+SELECT id FROM t WHERE (k, x) IN (SELECT k, x FROM u) AND id < 9;
+SELECT id FROM t WHERE x = ANY (ARRAY[10, 5]) AND x = ANY (ARRAY(SELECT x FROM u)) AND x <> ALL ('{1,2}');
+SELECT id FROM t WHERE g !~ ALL (ARRAY['a', 'b']) OR g !~ 'c';
+SELECT x > (SELECT min(x) FROM u) AS b, count(*) AS n FROM t GROUP BY x > (SELECT min(x) FROM u);
+SELECT k, count(*) AS n FROM t GROUP BY GROUPING SETS ((k));
+SELECT * FROM t;
+SELECT k, sum(x) AS s FROM t GROUP BY k HAVING count(*) > 1;
+SELECT DISTINCT k, rank() OVER (PARTITION BY k ORDER BY x) AS r FROM t;
+SELECT id FROM t WHERE x NOT IN (SELECT x FROM u) OR k IN (SELECT k FROM u WHERE u.x = t.x);
+WITH c AS (SELECT k, (SELECT max(x) FROM u) AS m FROM t) SELECT sum(c.m) AS s FROM c UNION SELECT 1 EXCEPT ALL SELECT 2;
+SELECT string_agg(DISTINCT g, ',' ORDER BY g) AS s, @ min(x) AS a FROM t;

@@ -1,0 +1,103 @@
+"""A scenario: tables, views, stream tables over them, and rounds of changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from generator.features import DEEPEST
+from generator.pieces import Dice, Relation, Scope
+from generator.queries import Queries
+from generator.tables import Table, table
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream table, and what its query is made of."""
+
+    name: str
+    query: str
+    parts: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Round:
+    """Transactions (lists of statements), then which stream table is refreshed."""
+
+    transactions: tuple[tuple[str, ...], ...]
+    refresh: str
+
+
+@dataclass(frozen=True)
+class Scenario:
+    tables: tuple[str, ...]
+    streams: tuple[Stream, ...]
+    rounds: tuple[Round, ...]
+
+    def script(self) -> str:
+        """A Python program that shows the scenario by itself."""
+        lines = [
+            "import tempfile, pgstream",
+            "from pgstream.settings import Settings",
+            "settings = Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1)",
+            "with pgstream.embedded(tempfile.mkdtemp(), settings=settings) as ps:",
+        ]
+        lines += [f"    ps.execute({statement!r})" for statement in self.tables]
+        lines += [f"    ps.create_stream_table({s.name!r}, {s.query!r})" for s in self.streams]
+        for each in self.rounds:
+            for transaction in each.transactions:
+                lines.append("    with ps.connection.transaction():")
+                lines += [f"        ps.execute({statement!r})" for statement in transaction]
+            lines.append(f"    print(ps.refresh_stream_table({each.refresh!r}))")
+        lines.append(f"    for name in {[s.name for s in self.streams]}:")
+        lines.append("        print(ps.verify(name))")
+        return "\n".join(lines)
+
+
+def scenario(number: int) -> Scenario:
+    """Everything from one number."""
+    dice = Dice(number)
+    rows = dice.choice((2, 5, 8, 8))
+    tables = [table(dice, f"b{i + 1}", rows) for i in range(dice.choice((1, 2, 2, 3)))]
+    statements = [each.create() for each in tables]
+    statements += [each.insert(rows) for each in tables if dice.maybe(0.95)]
+    relations = [each.relation() for each in tables]
+    if dice.maybe(0.25, "views"):
+        for name in ("v1", "v2")[: dice.randint(1, 2)]:
+            view = Queries(dice, budget=3).query(Scope(tuple(relations), dice.randint(0, 1)))
+            statements.append(f"CREATE VIEW {name} AS {view.sql}")
+            relations.append(Relation(name, view.columns, view.rows))
+    streams = _streams(dice, relations)
+    # Tables behind a view count as read; a table that nobody reads may change now and then.
+    read = " ".join(each.query for each in streams) + " ".join(statements[2 * len(tables) :])
+    busy = [each for each in tables if each.name in read or dice.maybe(0.1)] or tables
+    rounds = tuple(_round(dice, busy, streams) for _ in range(dice.choice((1, 2, 2))))
+    return Scenario(tuple(statements), streams, rounds)
+
+
+def _streams(dice: Dice, relations: list[Relation]) -> tuple[Stream, ...]:
+    """One to three layers. The top reads the one below, so that one refresh takes all."""
+    made: list[Stream] = []
+    for i in range(dice.choice((1, 1, 1, 2, 2, 3))):
+        queries = Queries(dice, budget=dice.randint(3, 8))
+        known = tuple(relations)
+        if i:
+            known = (*relations, relations[-1], relations[-1])
+        scope = Scope(known, min(dice.choice((1, 2, 3, 4, 4)), DEEPEST))
+        found = queries.top(scope.reading(relations[-1]) if i else scope)
+        parts = set(queries.used)
+        if "v1" in found.sql or "v2" in found.sql:
+            parts.add("view")
+        made.append(Stream(f"st{i + 1}", found.sql, frozenset(parts)))
+        relations = [*relations, Relation(f"st{i + 1}", found.columns, found.rows)]
+    return tuple(made)
+
+
+def _round(dice: Dice, tables: list[Table], streams: tuple[Stream, ...]) -> Round:
+    transactions = []
+    for _ in range(dice.choice((1, 1, 2))):
+        busy = tables if dice.maybe(0.6) else [dice.choice(tables)]
+        transactions.append(
+            tuple(each.change() for each in busy for _ in range(dice.randint(1, 2)))
+        )
+    chosen = streams[-1] if dice.maybe(0.75) else dice.choice(streams)
+    return Round(tuple(transactions), chosen.name)

@@ -1,0 +1,85 @@
+"""Z-sets in the driver."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from pgstream.algebra.types import DOUBLE, INTEGER, NUMERIC, Type
+from pgstream.engine.carriers import carrier_of
+from pgstream.engine.execution import Rows
+from pgstream.engine.zsets import (
+    among,
+    distinct,
+    empty,
+    negated,
+    picked,
+    split_lowest,
+    total,
+    with_sign,
+    without,
+)
+
+
+def rows(type_: Type, *pairs: tuple[Any, int], scale: int | None = None) -> Rows:
+    carrier = carrier_of(type_, scale)
+    values = pa.array([value for value, _ in pairs], carrier.arrow)
+    weights = pa.array([weight for _, weight in pairs], pa.int64())
+    return Rows(pa.table([values, weights], names=["c0", "w"]), (carrier,))
+
+
+def content(found: Rows) -> list[tuple[Any, int]]:
+    values, weights = (found.table.column(name).to_pylist() for name in ("c0", "w"))
+    return sorted(zip(values, weights, strict=True), key=repr)
+
+
+def numbers(*pairs: tuple[int | None, int]) -> Rows:
+    return rows(INTEGER, *pairs)
+
+
+def test_a_sum_counts_equal_rows_and_drops_zeros() -> None:
+    first, second = numbers((1, 2), (None, 1), (3, 1)), numbers((1, -2), (None, 1), (3, 1))
+    assert content(total([first, second])) == [(3, 2), (None, 2)]
+    assert content(total([first, negated(first)])) == []
+    assert content(total([empty(first), first])) == content(first)
+
+
+def test_parts_by_sign() -> None:
+    both = numbers((1, 2), (2, -3), (1, -1))
+    assert content(with_sign(both, 1)) == [(1, 2)]
+    assert content(with_sign(both, -1)) == [(1, -1), (2, -3)]
+
+
+def test_differences_know_null_and_count_each_row_once() -> None:
+    left, right = numbers((1, 3), (2, 1), (None, 1), (2, 1)), numbers((1, 1), (None, 5), (7, 1))
+    assert content(without(left, right)) == [(2, 1)]
+    assert content(without(left, right, numbers((2, 1)))) == []
+    assert content(among(left, right)) == [(1, 1), (None, 1)]
+    assert content(distinct(left)) == [(1, 1), (2, 1), (None, 1)]
+
+
+def test_a_numeric_is_equal_whatever_its_scale() -> None:
+    short = rows(NUMERIC, (Decimal("1.5"), 1), scale=1)
+    long = rows(NUMERIC, (Decimal("1.50"), -1), (Decimal("0.25"), 1), scale=2)
+    assert content(total([short, long])) == [(Decimal("0.25"), 1)]
+    assert content(without(long, short)) == [(Decimal("0.25"), 1)]
+
+
+def test_floats_are_compared_as_in_postgresql() -> None:
+    found = distinct(rows(DOUBLE, (0.0, 1), (-0.0, 1), (float("nan"), 1), (float("nan"), 1)))
+    assert found.table.num_rows == 2
+    assert content(without(rows(DOUBLE, (-0.0, 1)), rows(DOUBLE, (0.0, 1)))) == []
+
+
+def test_the_lowest_rows() -> None:
+    low, rest = split_lowest(numbers((3, 1), (1, 1), (1, -2)), 0)
+    assert content(low) == [(1, -2), (1, 1)]
+    assert content(rest) == [(3, 1)]
+
+
+def test_fewer_columns() -> None:
+    one = numbers((1, 1), (1, 1))
+    wide = Rows(one.table.add_column(1, "c1", pa.array([5, 6])), (*one.carriers, *one.carriers))
+    assert content(picked(wide, 1)) == [(1, 2)]

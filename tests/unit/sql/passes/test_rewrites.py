@@ -1,0 +1,175 @@
+"""The shapes of the rewrites, before and after. Their meaning is tested on PostgreSQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgstream.errors import UnsupportedConstruct
+from pgstream.sql.deparsed import parse_deparsed, write
+from pgstream.sql.grouping import grouping_sets as sets_of
+from pgstream.sql.grouping import too_many
+from pgstream.sql.passes import REWRITES, rewrite
+from pgstream.sql.passes.above_grouping import above_grouping
+from pgstream.sql.passes.distinct_on import distinct_on
+from pgstream.sql.passes.grouping_sets import grouping_sets
+from pgstream.sql.passes.named_windows import named_windows
+from pgstream.sql.passes.quantified import quantified
+from pgstream.sql.passes.refuse import REFUSALS, refuse
+
+PAIRS = [
+    pytest.param(
+        named_windows,
+        "SELECT sum(x) OVER w AS s, rank() OVER (w ORDER BY y) AS r FROM t"
+        " WINDOW w AS (PARTITION BY k)",
+        "SELECT SUM(x) OVER (PARTITION BY k) AS s, rank() OVER (PARTITION BY k ORDER BY y) AS r"
+        " FROM t",
+        id="named windows",
+    ),
+    pytest.param(
+        named_windows,
+        "SELECT sum(x) OVER v AS s FROM t"
+        " WINDOW w AS (PARTITION BY k), v AS (w ORDER BY y ROWS 1 PRECEDING EXCLUDE TIES)",
+        "SELECT SUM(x) OVER (PARTITION BY k ORDER BY y ROWS BETWEEN 1 PRECEDING AND CURRENT ROW"
+        " EXCLUDE TIES) AS s FROM t",
+        id="a named window on another",
+    ),
+    pytest.param(
+        distinct_on,
+        "SELECT DISTINCT ON (k) k, x AS v FROM t ORDER BY k, y DESC LIMIT 5",
+        "SELECT __pgs_q.__pgs_c0 AS k, __pgs_q.__pgs_c1 AS v FROM"
+        " (SELECT __pgs_p.__pgs_c0, __pgs_p.__pgs_c1, __pgs_p.__pgs_c2, row_number() OVER"
+        " (PARTITION BY __pgs_p.__pgs_c0 ORDER BY __pgs_p.__pgs_c2 DESC) AS __pgs_n FROM"
+        " (SELECT t.k AS __pgs_c0, t.x AS __pgs_c1, t.y AS __pgs_c2 FROM t) AS __pgs_p)"
+        " AS __pgs_q WHERE (__pgs_q.__pgs_n = 1)"
+        " ORDER BY __pgs_q.__pgs_c0, __pgs_q.__pgs_c2 DESC LIMIT 5",
+        id="distinct on",
+    ),
+    pytest.param(
+        grouping_sets,
+        "SELECT k, sum(x) AS s, GROUPING(k) AS b FROM t WHERE z GROUP BY ROLLUP(k)",
+        "SELECT __pgs_g.__pgs_k0 AS k, SUM(__pgs_g.__pgs_a0) FILTER(WHERE __pgs_g.__pgs_row)"
+        " AS s, CASE WHEN __pgs_g.__pgs_set = 0 THEN 0 ELSE 1 END AS b FROM"
+        " (SELECT t.k AS __pgs_k0, t.x AS __pgs_a0, 0 AS __pgs_set, TRUE AS __pgs_row FROM t"
+        " WHERE t.z UNION ALL"
+        " SELECT CASE WHEN FALSE THEN t.k END AS __pgs_k0, t.x AS __pgs_a0, 1 AS __pgs_set,"
+        " TRUE AS __pgs_row FROM t WHERE t.z UNION ALL"
+        " SELECT NULL AS __pgs_k0, NULL AS __pgs_a0, 1 AS __pgs_set, FALSE AS __pgs_row)"
+        " AS __pgs_g GROUP BY __pgs_g.__pgs_k0, __pgs_g.__pgs_set",
+        id="rollup",
+    ),
+    pytest.param(
+        grouping_sets,
+        "SELECT k, count(*) AS n, GROUPING(k) AS b FROM t GROUP BY GROUPING SETS ((k))",
+        "SELECT k AS k, COUNT(*) AS n, 0 AS b FROM t GROUP BY k",
+        id="one grouping set",
+    ),
+    pytest.param(
+        grouping_sets,
+        "SELECT 1 AS one FROM t GROUP BY ()",
+        "SELECT 1 AS one FROM t HAVING TRUE",
+        id="only the empty set",
+    ),
+    pytest.param(
+        above_grouping,
+        "SELECT k, rank() OVER (ORDER BY (sum(x))) AS r FROM t GROUP BY k"
+        " HAVING ((count(*) > 1) AND (sum(x) > ( SELECT min(u.x) AS min FROM u)))",
+        "SELECT __pgs_g.__pgs_v1 AS k, rank() OVER (ORDER BY (__pgs_g.__pgs_v0)) AS r FROM"
+        " (SELECT SUM(t.x) AS __pgs_v0, t.k AS __pgs_v1 FROM t GROUP BY t.k"
+        " HAVING COUNT(*) > 1) AS __pgs_g"
+        " WHERE __pgs_g.__pgs_v0 > (SELECT MIN(u.x) AS min FROM u)",
+        id="window function and subquery above a grouping",
+    ),
+    pytest.param(
+        quantified,
+        "SELECT (x > ALL ( SELECT u.y FROM u)) AS b FROM t",
+        "SELECT ((SELECT CASE WHEN COUNT(*) FILTER(WHERE NOT (t.x > __pgs_q.__pgs_c0)) > 0"
+        " THEN FALSE WHEN COUNT(*) FILTER(WHERE (t.x > __pgs_q.__pgs_c0) IS NULL) > 0"
+        " THEN CAST(NULL AS BOOLEAN) ELSE TRUE END AS __pgs_test FROM (SELECT u.y FROM u)"
+        " AS __pgs_q(__pgs_c0))) AS b FROM t",
+        id="all",
+    ),
+    pytest.param(
+        quantified,
+        "SELECT id FROM t WHERE (x = ANY ( SELECT u.y FROM u))",
+        "SELECT id FROM t WHERE (x IN (SELECT u.y FROM u))",
+        id="= any",
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "before", "after"), PAIRS)
+def test_before_and_after(one, before: str, after: str) -> None:  # type: ignore[no-untyped-def]
+    assert write(one(parse_deparsed(before))) == after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT id FROM t WHERE ((k, x) IN ( SELECT u.k, u.x FROM u)) AND (id > 1)",
+        "SELECT id FROM t WHERE (x = ANY (ARRAY[1, 2])) AND (x <> ALL (ARRAY( SELECT u.x FROM u)))",
+        "SELECT DISTINCT k, sum(x) OVER (PARTITION BY k) AS s FROM t ORDER BY k LIMIT 3",
+        "WITH c AS (SELECT t.k FROM t) SELECT c.k FROM c UNION ALL SELECT 1 AS k",
+        "SELECT k, count(*) AS n FROM t GROUP BY k HAVING (count(*) > 1)",
+    ],
+)
+def test_a_query_that_needs_no_rewrite_stays(text: str) -> None:
+    query = parse_deparsed(text)
+    for one in REWRITES:
+        assert one(query) == query
+
+
+def test_the_query_given_is_not_changed() -> None:
+    query = parse_deparsed(PAIRS[3].values[1])
+    text = write(query)
+    rewrite(query)
+    assert write(query) == text
+
+
+def test_new_names_are_not_in_the_query() -> None:
+    text = "SELECT DISTINCT ON (k) k FROM (SELECT DISTINCT ON (t.k) t.k FROM t __pgs_p) __pgs_q"
+    made = write(rewrite(parse_deparsed(text)))
+    assert all(name in made for name in ("__pgs_p_1", "__pgs_p_2", "__pgs_q_1", "__pgs_q_2"))
+
+
+@pytest.mark.parametrize(
+    ("group", "count"),
+    [
+        ("k, g", 1),
+        ("()", 1),
+        ("ROLLUP(a, b, c)", 4),
+        ("ROLLUP((a, b), c)", 3),
+        ("CUBE(a, b, (c, d))", 8),
+        ("k, ROLLUP(a), CUBE(b, c)", 8),
+        ("GROUPING SETS ((a, b), (a), (), (), ROLLUP(c), CUBE(d, e))", 10),
+        ("DISTINCT ROLLUP(a, b), ROLLUP(a)", 3),
+    ],
+)
+def test_the_number_of_grouping_sets(group: str, count: int) -> None:
+    clause = parse_deparsed(f"SELECT 1 FROM t GROUP BY {group}").args["group"]
+    assert len(sets_of(clause)) == count
+
+
+@pytest.mark.parametrize(
+    ("group", "refused"),
+    [
+        ("CUBE(a, b, c, d, e, f)", False),
+        ("CUBE(a, b, c, d, e, f), g", False),
+        ("CUBE(a, b, c, d, e, f), ROLLUP(g)", True),
+        ("DISTINCT CUBE(a, b, c, d, e, f), ROLLUP(a)", False),
+        (f"CUBE({', '.join(f'c{i}' for i in range(40))})", True),
+        (f"DISTINCT CUBE({', '.join(f'c{i}' for i in range(40))})", True),
+    ],
+)
+def test_more_than_64_grouping_sets_are_refused(group: str, refused: bool) -> None:
+    query = parse_deparsed(f"SELECT count(*) AS n FROM t GROUP BY {group}")
+    assert too_many(query.args["group"]) == refused
+    if not refused:
+        refuse(query, "")
+        grouping_sets(query)
+        return
+    with pytest.raises(UnsupportedConstruct) as by_text:
+        refuse(query, "")
+    with pytest.raises(UnsupportedConstruct) as by_rewrite:
+        grouping_sets(query)
+    assert str(by_text.value) == str(by_rewrite.value)
+    assert by_text.value.construct in [refusal.construct for refusal in REFUSALS]
