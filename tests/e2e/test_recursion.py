@@ -423,6 +423,7 @@ class TestEndless:
         return Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1, max_recursion=20)
 
     def test_endless_recursion_is_an_error_and_can_be_repaired(self, tree: PgStream) -> None:
+        script(tree, "ALTER TABLE departments DROP CONSTRAINT departments_pkey")
         create_exact(tree, "st", TUTORIAL)
         create_exact(tree, "n", TREE + "SELECT count(*) AS n FROM tree")
         before = rows(tree, "st"), rows(tree, "n")

@@ -231,7 +231,7 @@ def maintained(recursion: Recursion) -> Recursion:
 def require_linear(recursion: Recursion) -> None:
     """The step treats each row of the CTE by itself, or no change of it would be a sum."""
     node = recursion.step
-    if sum(map(is_working, node.walk())) != 1:
+    if _uses(node) != 1:
         raise _refused(recursion.name, "is read by a subquery of its recursive term")
     while not is_working(node):
         below = next(i for i in node.inputs if any(map(is_working, i.walk())))
@@ -239,6 +239,10 @@ def require_linear(recursion: Recursion) -> None:
         if isinstance(node, UnionAll) or not (is_linear(node) or left):
             raise _refused(recursion.name, f"is below {_words(node)} in its recursive term")
         node = below
+
+
+def _uses(node: Node) -> int:
+    return 1 if is_working(node) else sum(map(_uses, node.inputs))
 
 
 def _words(node: Node) -> str:

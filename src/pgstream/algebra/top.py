@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pgstream.algebra.catalog import Catalog
-from pgstream.errors import UnsupportedConstruct
+from pgstream.errors import UnsupportedConstruct, UnsupportedExpression
 from pgstream.sql.deparsed import write
 from pgstream.sql.limits import cuts, picked_from, top_query
 from pgstream.sql.parse import Query
@@ -62,11 +62,11 @@ def split_top(query: Query, catalog: Catalog) -> tuple[Query, Top | None]:
     query = query.copy()
     inner = top_query(query)
     limit = _count(inner, "limit", catalog)
-    if limit is None:
-        return query, None
-    keys = _Keys(query, inner)
-    order = tuple(keys.order(item, catalog) for item in inner.args["order"].expressions)
-    top = Top(order, limit, _count(inner, "offset", catalog) or 0, tuple(keys.hidden))
+    top = None
+    if limit is not None:
+        keys = _Keys(query, inner)
+        order = tuple(keys.order(item, catalog) for item in inner.args["order"].expressions)
+        top = Top(order, limit, _count(inner, "offset", catalog) or 0, tuple(keys.hidden))
     for clause in CLAUSES:
         inner.set(clause, None)
     return query, top
@@ -86,10 +86,11 @@ class _Keys:
         self.picked = list(query.expressions) if self.picks else self.items
 
     def order(self, ordered: exp.Expr, catalog: Catalog) -> Order:
-        key = value = ordered.this.unnest()
+        key = value = _bare(ordered.this)
+        _refuse_whole_row(key)
         place = self.output(key)
         while self.output(value) is None and isinstance(value, exp.Collate):
-            value = value.this.unnest()  # it orders, and changes no value
+            value = _bare(value.this)  # it orders, and changes no value
         column = self.column(self.output(value), value)
         collation = None
         if place is None or column >= len(self.picked):
@@ -105,7 +106,7 @@ class _Keys:
             names = [item.alias_or_name for item in self.items]
             if key.name in names:
                 return names.index(key.name)
-        values = [item.unalias().unnest() for item in self.items]
+        values = [_bare(item.unalias()) for item in self.items]
         return values.index(key) if key in values else None
 
     def collation(self, place: int | None, key: exp.Expr, catalog: Catalog) -> str | None:
@@ -146,6 +147,22 @@ class _Keys:
                 hint="Put the expression into the SELECT list.",
             )
         query.append("expressions", exp.alias_(value.copy(), name))
+
+
+def _bare(value: exp.Expr) -> exp.Expr:
+    """PostgreSQL prints ORDER BY (f(x)), but SELECT f(x)."""
+    while isinstance(value, exp.Paren):
+        value = value.this
+    return value
+
+
+def _refuse_whole_row(key: exp.Expr) -> None:
+    if isinstance(key, exp.Column) and isinstance(key.this, exp.Star):
+        raise UnsupportedExpression(
+            "A whole-row reference is not supported.",
+            construct="ORDER BY",
+            hint="Name the columns.",
+        )
 
 
 def _count(query: exp.Expr, name: str, catalog: Catalog) -> int | None:

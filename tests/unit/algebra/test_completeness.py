@@ -13,7 +13,7 @@ from pgstream.algebra.operators.node import Node
 
 # Leaves are bound, or replaced like Working, and not rendered; the last ones stand in delta trees
 # only.
-LEAVES = {"Scan", "Stored", "Change", "Lookup", "Given", "Working"}
+LEAVES = {"Scan", "Stored", "Change", "Lookup", "Given", "Working", "ByPostgres"}
 DELTA_ONLY = {
     "Stored", "Change", "Lookup", "Given", "Negate", "Consolidate", "Keys", "KeyFilter",
     "Accumulate", "RowId", "Working",
