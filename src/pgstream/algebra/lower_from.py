@@ -35,6 +35,8 @@ from pgstream.algebra.scope import Domain, Table
 from pgstream.algebra.types import BOOLEAN
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.scope import free_columns
+from pgstream.sql.walk import is_subquery
+from pgstream.sql.walk import parts as parts_of
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower_select import SelectLowering
@@ -144,9 +146,16 @@ class FromClause:
                 return place(Join(left, right), parts)
 
     def on(self, join: exp.Join, offset: int) -> list[Expression]:
-        if not join.args.get("on"):
+        condition = join.args.get("on")
+        if condition is None:
             return []
-        parts = self.select.conditions(join.args["on"])
+        if any(map(is_subquery, parts_of(condition))):
+            raise UnsupportedConstruct(
+                "A subquery in ON is not supported.",
+                construct=next(filter(is_subquery, parts_of(condition))).key.upper(),
+                hint="Put it into WHERE, or join with a subquery in FROM.",
+            )
+        parts = self.select.conditions(condition)
         if any(index < offset for part in parts for index in refs(part)):
             raise out_of_reach()
         return [shift(part, -offset) for part in parts]

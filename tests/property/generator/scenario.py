@@ -78,7 +78,7 @@ def _streams(dice: Dice, relations: list[Relation]) -> tuple[Stream, ...]:
     """One to three layers. The top reads the one below, so that one refresh takes all."""
     made: list[Stream] = []
     for i in range(dice.choice((1, 1, 1, 2, 2, 3))):
-        queries = Queries(dice, budget=dice.randint(3, 8))
+        queries = Queries(dice, budget=dice.randint(3, 6))
         known = tuple(relations)
         if i:
             known = (*relations, relations[-1], relations[-1])

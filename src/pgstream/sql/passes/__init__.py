@@ -9,6 +9,7 @@ from pgstream.sql.passes.above_grouping import above_grouping
 from pgstream.sql.passes.distinct_on import distinct_on
 from pgstream.sql.passes.grouping_sets import grouping_sets
 from pgstream.sql.passes.named_windows import named_windows
+from pgstream.sql.passes.on_subqueries import on_subqueries
 from pgstream.sql.passes.quantified import quantified
 from pgstream.sql.passes.refuse import refuse
 
@@ -18,7 +19,8 @@ PASSES: tuple[Callable[[Query, str], Query], ...] = (
 
 # Each reads PostgreSQL's deparsed text and keeps the query's rows, column names and types.
 REWRITES: tuple[Callable[[Query], Query], ...] = (
-    named_windows,  # first: the others move OVER clauses away from their WINDOW clause
+    on_subqueries,
+    named_windows,  # before the others: they move OVER clauses away from their WINDOW clause
     distinct_on,  # makes a window function, and leaves a grouping below it
     grouping_sets,  # leaves window functions and subqueries above a plain GROUP BY
     above_grouping,  # takes aggregates out of what is compared with a subquery
