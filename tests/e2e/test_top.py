@@ -28,6 +28,11 @@ QUERIES = {
     "hidden keys of two tables": "SELECT a.s FROM a JOIN b ON a.id = b.a ORDER BY b.y, a.x, b.id"
     " LIMIT 3",
     "renamed": "SELECT id AS x, x AS id FROM a ORDER BY a.x, a.id LIMIT 3",
+    "groups that exchange names": "SELECT s AS x, count(*) AS s FROM a GROUP BY a.s"
+    " ORDER BY 1 DESC NULLS LAST, 2 LIMIT 2",
+    "hidden keys only": "SELECT true AS t FROM a JOIN b ON b.a = a.id WHERE b.y > 0"
+    " ORDER BY b.id, a.id LIMIT 3",
+    "hidden and renamed": "SELECT count(*) AS x FROM a GROUP BY a.x ORDER BY a.x DESC, 1 LIMIT 3",
     "collation": 'SELECT s, id FROM a ORDER BY s COLLATE "POSIX", id LIMIT 4',
     "collation of a column": "SELECT i, id FROM a ORDER BY i DESC, id LIMIT 4",
     "hidden collation": "SELECT id FROM a ORDER BY (i || 'x') DESC, id LIMIT 4",

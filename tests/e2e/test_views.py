@@ -24,6 +24,8 @@ VIEWS = (
     " FROM open_orders o JOIN customers c ON c.id = o.customer",
     "CREATE VIEW regions AS SELECT region, count(*) AS n, sum(amount) AS total"
     " FROM sales GROUP BY region",
+    "CREATE VIEW named AS WITH sales AS (SELECT customer, max(amount) AS top FROM open_orders"
+    " GROUP BY customer) SELECT c.name, s.top FROM customers c JOIN sales s ON s.customer = c.id",
 )
 CHANGES = (
     "INSERT INTO orders VALUES (100, 1, 7.5, 'open'), (101, 2, NULL, 'done')",
@@ -63,6 +65,10 @@ QUERIES = {
     " LEFT JOIN open_orders ON open_orders.id = orders.id",
     "exists": "SELECT orders.id FROM orders WHERE EXISTS (SELECT 1 FROM open_orders o"
     " WHERE o.customer = orders.customer) AND orders.customer IN (SELECT id FROM customers)",
+    "lateral": "SELECT c.name, l.id FROM customers c, LATERAL (SELECT o.id FROM open_orders o"
+    " WHERE o.customer = c.id) l",
+    "a CTE in the view and one of its name": "WITH sales AS (SELECT name FROM public.sales)"
+    " SELECT sales.name, named.top FROM sales JOIN named ON named.name = sales.name",
     "set operation": "SELECT customer FROM open_orders EXCEPT SELECT id FROM customers",
 }
 
@@ -87,6 +93,20 @@ def test_a_view_over_a_stream_table(base: PgStream) -> None:
     assert rows(base, "stars") == sorted(
         base.execute("SELECT customer, t FROM totals WHERE t > 5"), key=repr
     )
+
+
+def test_a_view_over_a_partitioned_table(ps: PgStream) -> None:
+    script(
+        ps,
+        "CREATE TABLE p (id int, k int) PARTITION BY LIST (k)",
+        "CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1)",
+        "CREATE TABLE p2 PARTITION OF p FOR VALUES IN (2)",
+        "INSERT INTO p SELECT i, 1 + i % 2 FROM generate_series(1, 10) i",
+        "CREATE VIEW v AS SELECT k, count(*) AS n FROM p GROUP BY k",
+    )
+    create_exact(ps, "s", "SELECT k, n FROM v WHERE n > 4")
+    script(ps, "UPDATE p SET k = 1 WHERE id = 3", "INSERT INTO p2 VALUES (11, 2), (12, 2)")
+    assert refresh_exact(ps, "s").action is Action.DIFFERENTIAL
 
 
 def test_created_in_sql_and_expanded_by_the_first_refresh(base: PgStream) -> None:
@@ -136,7 +156,7 @@ def test_full_mode_over_a_materialized_view(base: PgStream) -> None:
 @pytest.fixture
 def foreign_orders(base: PgStream) -> PgStream:
     """The table of orders once more, through the server's own address."""
-    available = base.execute("SELECT FROM pg_available_extensions WHERE name = 'postgres_fdw'")
+    available = base.execute("SELECT name FROM pg_available_extensions WHERE name = 'postgres_fdw'")
     if not available:
         pytest.skip("the embedded server has no foreign-data wrapper")
     connection: Any = base.connection

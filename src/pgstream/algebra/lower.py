@@ -22,7 +22,7 @@ from pgstream.algebra.operators.project import Project
 from pgstream.algebra.recursion import Recursion
 from pgstream.algebra.scope import Domain
 from pgstream.errors import UnsupportedConstruct
-from pgstream.sql.cut import cuts, numbered, values_select
+from pgstream.sql.cut import cuts, listed_values, numbered, values_select
 from pgstream.sql.parse import Query
 
 
@@ -71,8 +71,8 @@ class Lowering:
             return inner.query(numbered(node), domain)
         if isinstance(node, exp.SetOperation):
             return set_operation(node, inner, domain)
-        if isinstance(node, exp.Values):
-            return inner.select(values_select(node), domain)
+        if (values := listed_values(node)) is not None:
+            return inner.select(values_select(values), domain)
         if isinstance(node, exp.Select):
             return inner.select(node, domain)
         raise UnsupportedConstruct(

@@ -82,7 +82,7 @@ class FromClause:
         return tree
 
     def relation(self, node: exp.Expr, offset: int) -> Node:
-        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery):
+        if is_join(node):
             if node.alias:
                 raise UnsupportedConstruct(
                     "An alias on a parenthesized join is not supported.",
@@ -92,10 +92,7 @@ class FromClause:
             return self.item(node.this, offset)
         if is_function(node):
             return expand(self.select, One(), node, offset, None)
-        if isinstance(node, exp.Lateral):
-            node = node.this if isinstance(node.this, exp.Subquery) else node
-            return self.add(node, self.select.parent.query(node.this), offset)
-        if isinstance(node, exp.Subquery):
+        if isinstance(node, exp.Lateral | exp.Subquery):
             return self.add(node, self.select.parent.query(node.this), offset)
         if isinstance(node, exp.Values):
             return self.add(node, rows_of_values(self.select.parent, node), offset)
@@ -111,6 +108,11 @@ class FromClause:
         item = join.this
         if is_function(item):
             return self.with_function(left, join, offset)
+        if not join.side and is_join(item) and self.known_columns(item):
+            # L, (A JOIN LATERAL B) is (L, A) JOIN LATERAL B, which sees L.
+            for part in chain(item):
+                left = self.join(left, part, offset, start)
+            return place(left, self.on(join, offset))
         known = len(self.tables)
         outer = self.reaches_out(item)
         if outer:
@@ -177,18 +179,19 @@ class FromClause:
             places.append(table.offset + table.names.index(name))
         if side == "FULL":
             self.select.merged[name] = (places[0], places[1])
-        return Call("=", (self.select.ref(places[0]), self.select.ref(places[1])), BOOLEAN)
+        return Call("=", self.select.alike(*places), BOOLEAN)
 
     # --- relations that read what stands before them ----------------------------------------
 
     def reaches_out(self, item: exp.Expr) -> list[exp.Column]:
         """The columns of tables known so far that a subquery in FROM reads."""
-        if not isinstance(item, exp.Lateral | exp.Subquery):
+        if is_join(item) or not isinstance(item, exp.Lateral | exp.Subquery):
             return []
-        if isinstance(item, exp.Subquery) and isinstance(item.this, exp.Table | exp.Subquery):
-            return []
+        return self.known_columns(item.this)
+
+    def known_columns(self, node: exp.Expr) -> list[exp.Column]:
         known = {table.alias for table in self.tables}
-        return [column for column in free_columns(item.this) if column.table in known]
+        return [column for column in free_columns(node) if column.table in known]
 
     def dependent(
         self, left: Node, join: exp.Join, outer: Sequence[exp.Column], offset: int
@@ -267,6 +270,22 @@ class FromClause:
         alias = node.alias or node.alias_or_name
         self.select.register(Table(alias, offset, tuple(names), None), tree)
         return tree
+
+
+def is_join(node: exp.Expr) -> bool:
+    """A join in parentheses."""
+    return isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery)
+
+
+def chain(node: exp.Expr) -> list[exp.Join]:
+    """The relations that a join in parentheses joins, one after the other."""
+    if not is_join(node):
+        return [exp.Join(this=node), *(node.args.get("joins") or ())]
+    inner = node.this
+    first = inner.copy()
+    first.set("joins", None)
+    joins = [*(inner.args.get("joins") or ()), *(node.args.get("joins") or ())]
+    return [*chain(first), *joins]
 
 
 def renames(node: exp.Expr) -> tuple[str, ...]:

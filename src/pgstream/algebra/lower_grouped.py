@@ -201,11 +201,20 @@ class GroupedSelect:
         """The call over the columns of the rows handed over."""
 
         def column(part: exp.Expr) -> exp.Expr:
-            if not isinstance(part, exp.Column):
-                return part
-            return exp.column(f"c{placed(self.below.convert(part), expressions)}", table="r")
+            return self.handed(part, expressions) if isinstance(part, exp.Column) else part
 
         return write(call.copy().transform(column))
+
+    def handed(self, node: exp.Expr, expressions: list[Expression]) -> exp.Expr:
+        """The column of the rows handed over. A numeric of any scale goes as text where a scan
+        can write it, so that each value keeps its own digits."""
+        value = self.below.convert(node)
+        if value.type.is_numeric and value.type.digits is None:
+            text = self.value(exp.cast(node.copy(), "text"))
+            if isinstance(text, Ref):
+                column = exp.column(f"c{placed(text, expressions)}", table="r")
+                return exp.cast(column, "numeric")
+        return exp.column(f"c{placed(value, expressions)}", table="r")
 
     # --- above ------------------------------------------------------------------------------
 

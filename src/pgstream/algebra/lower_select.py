@@ -155,8 +155,8 @@ class SelectLowering:
                 hint="Name the columns.",
             )
         if not node.table and node.name in self.merged:
-            left, right = (self.ref(i) for i in self.merged[node.name])
-            return Call("coalesce", (left, right), left.type)
+            sides = self.alike(*self.merged[node.name])
+            return Call("coalesce", sides, sides[0].type)
         return self.ref(self.index_of(node))
 
     def index_of(self, column: exp.Expr) -> int:
@@ -178,6 +178,15 @@ class SelectLowering:
             hint="Name a column of a table in FROM; whole rows and fields are not columns.",
         )
 
+    def alike(self, left: int, right: int) -> tuple[Expression, Expression]:
+        """Two columns in the one type in which PostgreSQL compares them."""
+        first, second = self.ref(left), self.ref(right)
+        if first.type.name == second.type.name:
+            return first, second
+        types = {0: first.type, 1: second.type}
+        common = self.catalog.type_of("COALESCE(s.c0, s.c1)", types)
+        return Call("cast", (first,), common), Call("cast", (second,), common)
+
     def ref(self, index: int) -> Ref:
         return Ref(index, self.columns[index].type)
 
@@ -194,6 +203,8 @@ class SelectLowering:
     def hoist(self, expression: Expression, node: exp.Expr) -> None:
         """Have PostgreSQL compute the largest part of the expression that it can."""
         node = unwrap(node)
+        if isinstance(node, REPLACED):
+            return  # it is not computed here
         table = self.table_of(expression)
         if not refs(expression):  # a constant that PostgreSQL computes: any table will do
             table = next((t for t in self.tables if t.scan is not None and not t.padded), None)

@@ -90,10 +90,16 @@ class Plan:
         columns = self.tree.columns
         return columns[: len(columns) - len(self.top.hidden)] if self.top else columns
 
-    def looked_up(self, recursion: Recursion) -> list[tuple[int, ...]]:
-        """By which columns refreshes look up rows of a recursive CTE."""
+    @property
+    def everything_changed(self) -> Changed:
+        """A change of every source and of every recursive CTE."""
         changed = {relid: frozenset((Part.COMMITTED,)) for relid in self.sources}
         changed |= {r.source.relid: frozenset((Part.PENDING,)) for r in self.recursions}
+        return changed
+
+    def looked_up(self, recursion: Recursion) -> list[tuple[int, ...]]:
+        """By which columns refreshes look up rows of a recursive CTE."""
+        changed = self.everything_changed
         terms = [tree for r in self.recursions for tree in r.trees(changed)]
         return looked_up([self.change(changed), *terms], recursion)
 

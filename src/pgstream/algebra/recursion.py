@@ -94,7 +94,7 @@ class Recursion:
 
     def seed(self, changed: Changed) -> Node | None:
         """What the changes of other tables do by themselves: Δ base + step(T before, Δ E)."""
-        change = Differential(changed)
+        change = Differential({r: p for r, p in changed.items() if r != self.source.relid})
         delta = add(change.delta(self.base), change.delta(self.over(self.table)))
         return delta and self.with_row_id(Consolidate(delta) if not self.distinct else delta)
 
@@ -115,11 +115,10 @@ class Recursion:
 
     def trees(self, changed: Changed) -> list[Node | None]:
         """What a refresh may run, with some rows for those that it finds."""
-        others = {relid: p for relid, p in changed.items() if relid != self.source.relid}
         rows = Given(self.name, self.columns)
-        trees = [self.seed(others), self.applied(rows, others, at_end=True)]
+        trees = [self.seed(changed), self.applied(rows, changed, at_end=True)]
         if self.distinct:
-            trees.append(self.derivable(Stored(self.table), rows, others))
+            trees.append(self.derivable(Stored(self.table), rows, changed))
         return trees
 
     def over(self, rows: Node) -> Node:
@@ -178,9 +177,13 @@ def substituted(tree: Node, change: Callable[[Node], Node | None]) -> Node:
 def looked_up(trees: Iterable[Node | None], recursion: Recursion) -> list[tuple[int, ...]]:
     """By which columns the trees look rows of T up."""
     found: dict[tuple[int, ...], None] = {}
+    seen: set[Node] = set()
     waiting = [tree for tree in trees if tree is not None]
     while waiting:
         node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
         waiting += node.inputs
         if isinstance(node, Lookup | KeyFilter):
             waiting.append(node.keys)

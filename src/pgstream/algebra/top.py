@@ -91,7 +91,7 @@ class _Keys:
         place = self.output(key)
         while self.output(value) is None and isinstance(value, exp.Collate):
             value = _bare(value.this)  # it orders, and changes no value
-        column = self.column(self.output(value), value)
+        column = self.column(self.output(value), self.as_elsewhere(value))
         collation = None
         if place is None or column >= len(self.picked):
             collation = self.collation(place, key, catalog)
@@ -107,7 +107,18 @@ class _Keys:
             if key.name in names:
                 return names.index(key.name)
         values = [_bare(item.unalias()) for item in self.items]
+        key = self.as_elsewhere(key)
         return values.index(key) if key in values else None
+
+    def as_elsewhere(self, key: exp.Expr) -> exp.Expr:
+        """Over one table PostgreSQL prints columns without its name, but in ORDER BY with it
+        where the column's name is that of another output column."""
+        group = self.inner.args.get("group")
+        others = [*self.items, *(group.expressions if group else ())]
+        qualified = any(column.table for other in others for column in other.find_all(exp.Column))
+        if qualified or not isinstance(key, exp.Column) or not _reads_one(self.inner):
+            return key
+        return exp.column(key.this.copy())
 
     def collation(self, place: int | None, key: exp.Expr, catalog: Catalog) -> str | None:
         """Of a key that is no column of the stream table, which would tell it."""
@@ -154,6 +165,14 @@ def _bare(value: exp.Expr) -> exp.Expr:
     while isinstance(value, exp.Paren):
         value = value.this
     return value
+
+
+def _reads_one(query: exp.Expr) -> bool:
+    """Whether FROM names one table or subquery."""
+    clause = query.args.get("from_")
+    if clause is None or query.args.get("joins") or clause.this.args.get("joins"):
+        return False
+    return isinstance(clause.this, exp.Table) or bool(clause.this.alias)
 
 
 def _refuse_whole_row(key: exp.Expr) -> None:

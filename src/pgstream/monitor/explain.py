@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgstream.algebra.differentiate import sources
+from pgstream.algebra.differentiate import Changed
 from pgstream.algebra.operators.given import Given
 from pgstream.algebra.operators.keys import Lookup
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.scan import Part, Stored
+from pgstream.algebra.operators.scan import Stored
 from pgstream.algebra.plan import Plan
+from pgstream.algebra.recursion import Recursion
 from pgstream.algebra.top import Top
 from pgstream.database.connection import Connection
 from pgstream.database.quoting import identifier
@@ -21,7 +22,7 @@ Rows = list[tuple[str, str]]
 
 def explain(plan: Plan, connection: Connection) -> Rows:
     """Properties of the plan, in order, as explain_st shows them."""
-    changed = {relid: frozenset((Part.COMMITTED,)) for relid in sources(plan.tree)}
+    changed = plan.everything_changed
     rows: Rows = [("Operator Tree", draw(plan.tree))]
     delta = plan.change(changed)
     trees = [] if delta is None else [delta]
@@ -37,13 +38,28 @@ def explain(plan: Plan, connection: Connection) -> Rows:
             rows.append(("Group Read Again", draw(again)))
     if plan.top is not None:
         rows += top_rows(plan, plan.top)
+    for recursion in plan.recursions:
+        rows += recursion_rows(recursion, changed)
+        trees += [tree for tree in recursion.trees(changed) if tree is not None]
     rows += [("Nested State", text) for text in nested_state(plan)]
-    names = [f"{s.source} (oid={relid})" for relid, s in sources(plan.tree).items()]
+    names = [f"{s.source} (oid={relid})" for relid, s in plan.sources.items()]
     rows.append(("Source Tables", ", ".join(names) or "none"))
     rows.append(("DVM Supported", "Yes"))
     rows += [("Whole Table Read", text) for text in whole_reads(trees)]
     rows += [("Missing Index", text) for text in missing_indexes(trees, connection)]
     return rows
+
+
+def recursion_rows(recursion: Recursion, changed: Changed) -> Rows:
+    """The two terms of a recursive CTE, where its rows are, and how a change of it begins."""
+    kind = "UNION" if recursion.level is None else "UNION ALL"
+    seed = recursion.seed(changed)
+    return [
+        ("Recursive CTE", f"{recursion.name} by {kind}, rows in {recursion.source}"),
+        ("Base Term", draw(recursion.base)),
+        ("Recursive Term", draw(recursion.step)),
+        ("Delta Seed", draw(seed) if seed else "empty: the terms read no other table"),
+    ]
 
 
 def top_rows(plan: Plan, top: Top) -> Rows:
@@ -78,8 +94,8 @@ def missing_indexes(trees: list[Node], connection: Connection) -> Iterator[str]:
     seen = set()
     for tree in trees:
         for node in all_nodes(tree):
-            if not isinstance(node, Lookup):
-                continue
+            if not isinstance(node, Lookup) or node.stored.scan.source.relid < 0:
+                continue  # pgstream itself puts indexes on the rows of recursive CTEs
             fields = [node.stored.scan.fields[i] for i in node.indexes]
             source = node.stored.scan.source
             mark = (source, tuple(f.name for f in fields))

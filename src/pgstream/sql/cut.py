@@ -55,6 +55,13 @@ def numbered(query: exp.Expr) -> exp.Select:
     return outer.where(*conditions, dialect="postgres", copy=False)
 
 
+def listed_values(query: exp.Expr) -> exp.Values | None:
+    """The VALUES that a query is. Beside UNION, the parser reads SELECT * FROM (VALUES …)."""
+    if isinstance(query, exp.Select) and any(isinstance(i, exp.Star) for i in query.expressions):
+        query = query.args["from_"].this
+    return query if isinstance(query, exp.Values) else None
+
+
 def values_select(values: exp.Values) -> exp.Select:
     """VALUES (…), (…) as SELECT column1, … FROM (VALUES …) v."""
     first = values.expressions[0]
