@@ -211,16 +211,18 @@ class FromClause:
         return place(Join(left, right, pairs, nulls_match=True), parts)
 
     def domain(self, left: Node, outer: Sequence[exp.Column], offset: int) -> Domain:
-        """The distinct values of these columns of the tree."""
+        """The distinct values of these columns of the tree. They are taken where the columns
+        come from: more values than needed do no harm."""
         indexes = [self.select.index_of(column) for column in outer]
         places = tuple(index - offset for index in indexes)
         if any(place < 0 for place in places):
             raise out_of_reach()
         names = tuple((column.table, column.name) for column in outer)
         own = self.select.domain
-        if own is not None and left is own.tree and places == tuple(range(len(own.names))):
-            return Domain(left, names, places)
-        return Domain(distinct(pick(left, places)), names, places)
+        source, columns = narrowest(left, places)
+        if own is not None and source is own.tree and columns == tuple(range(len(own.names))):
+            return Domain(source, names, places)
+        return Domain(distinct(pick(source, columns)), names, places)
 
     def with_function(self, left: Node, join: exp.Join, offset: int) -> Node:
         side = join.side.upper()
@@ -286,6 +288,20 @@ def chain(node: exp.Expr) -> list[exp.Join]:
     first.set("joins", None)
     joins = [*(inner.args.get("joins") or ()), *(node.args.get("joins") or ())]
     return [*chain(first), *joins]
+
+
+def narrowest(tree: Node, indexes: tuple[int, ...]) -> tuple[Node, tuple[int, ...]]:
+    """The smallest part of the tree that has all values of these columns."""
+    match tree:
+        case Join(left, right):
+            width = len(left.columns)
+            if all(i < width for i in indexes):
+                return narrowest(left, indexes)
+            if all(i >= width for i in indexes):
+                return narrowest(right, tuple(i - width for i in indexes))
+        case OuterJoin(left, keeps_right=False) if all(i < len(left.columns) for i in indexes):
+            return narrowest(left, indexes)
+    return tree, indexes
 
 
 def renames(node: exp.Expr) -> tuple[str, ...]:

@@ -95,7 +95,11 @@ class RecursiveCte:
         """The recursive term with one more column: the level of its row, and one."""
         term = term.copy()
         if not _carry_level(term, self.cte.alias, 1):
-            raise _refused(self.cte.alias, "is not read in the FROM of its recursive term")
+            raise UnsupportedConstruct(
+                f"The recursive CTE {self.cte.alias} does not tell in which round a row is made.",
+                construct="RECURSIVE",
+                hint="Give it a column that counts: 0 in the first term, plus 1 in the other.",
+            )
         return term
 
 
@@ -192,14 +196,20 @@ def _with_first_level(base: Project) -> Project:
 
 
 def _carry_level(query: exp.Expr, name: str, more: int) -> bool:
-    """Adds the level to the SELECT, and to those in its FROM that lead to the recursive table."""
+    """Adds the level to the SELECT, and to those that it reads and that lead to the CTE."""
     select = _unwrapped(query)
     if not isinstance(select, exp.Select) or not select.args.get("from_"):
         return False
     items = [select.args["from_"].this, *(j.this for j in select.args.get("joins") or ())]
+    clause = select.args.get("with_")
+    ctes = {cte.alias: cte.this for cte in clause.expressions} if clause else {}
     for relation in (leaf for item in items for leaf in _relations(item)):
-        found = isinstance(relation, exp.Table) and not relation.db and relation.name == name
-        if found or (isinstance(relation, exp.Subquery) and _carry_level(relation.this, name, 0)):
+        if isinstance(relation, exp.Table) and not relation.db:
+            inner = ctes.get(relation.name)
+            found = _carry_level(inner, name, 0) if inner else relation.name == name
+        else:
+            found = isinstance(relation, exp.Subquery) and _carry_level(relation.this, name, 0)
+        if found:
             level: exp.Expr = exp.column(LEVEL, table=relation.alias_or_name, quoted=True)
             if more:
                 level = exp.Add(this=level, expression=exp.Literal.number(more))

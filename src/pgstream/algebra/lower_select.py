@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -64,9 +64,12 @@ class SelectLowering:
 
     def lower(self) -> Node:
         node = self.node
-        tree = Subqueries(self).attach(FromClause(self).lower())
-        if node.args.get("where"):
-            tree = place(tree, self.conditions(node.args["where"].this))
+        where = node.args.get("where")
+        parts = and_parts(where.this) if where else []
+        simple = [part for part in parts if part.find(exp.Query) is None]
+        tree = place(FromClause(self).lower(), self.all_of(simple))
+        tree = Subqueries(self).attach(tree)
+        tree = place(tree, self.all_of(part for part in parts if part not in simple))
         if self.is_grouped():
             tree = GroupedSelect(self, self.converter, tree).lower()
         else:
@@ -95,8 +98,12 @@ class SelectLowering:
         return self.hoisted(self.converter.convert(node), node)
 
     def conditions(self, node: exp.Expr) -> list[Expression]:
+        return self.all_of(and_parts(node))
+
+    def all_of(self, nodes: Iterable[exp.Expr]) -> list[Expression]:
+        """The conditions, which all must hold."""
         parts: list[Expression] = []
-        for part in and_parts(node):
+        for part in nodes:
             parts += self.condition(self.converter.convert(part), part)
         return parts
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from sqlglot import exp
 
 from pgstream.sql.parse import Query
-from pgstream.sql.walk import is_subquery, parts
 
 
 def on_subqueries(query: Query) -> Query:
@@ -44,7 +43,7 @@ def _move(join: exp.Join, select: exp.Select) -> None:
     if condition is None:
         return
     conditions = list(condition.unnest().flatten()) if _is_and(condition) else [condition]
-    moved = [part for part in conditions if any(map(is_subquery, parts(part)))]
+    moved = [part for part in conditions if part.find(exp.Query)]
     if moved:
         kept = [part.copy() for part in conditions if part not in moved]
         join.set("on", exp.and_(*kept, dialect="postgres") if kept else exp.true())
