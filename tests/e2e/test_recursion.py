@@ -299,6 +299,23 @@ def test_a_counter_joined_with_a_table(graph: PgStream) -> None:
     assert rows(graph, "st") == [(1, 10)]
 
 
+def test_the_level_goes_through_subqueries_of_the_recursive_term(graph: PgStream) -> None:
+    create_exact(graph, "st", """
+        WITH RECURSIVE r(n) AS (
+            SELECT id FROM starts
+            UNION ALL
+            (WITH x(t, n) AS (
+                 SELECT q.target, q.n
+                 FROM (SELECT e.target, r.n FROM r JOIN edges e ON e.source = r.n) q)
+             SELECT t FROM x WHERE t > n))
+        SELECT n FROM r""")  # fmt: skip
+    connect(graph, (1, 2), (2, 3), (1, 3), (3, 1))
+    refresh_exact(graph, "st")
+    script(graph, "UPDATE edges SET target = 4 WHERE source = 1 AND target = 3")
+    refresh_exact(graph, "st")
+    assert rows(graph, "st") == [(1,), (2,), (3,), (4,)]
+
+
 def test_one_recursion_over_another(graph: PgStream) -> None:
     create_exact(graph, "st", """
         WITH RECURSIVE b AS (

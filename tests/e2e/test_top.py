@@ -33,6 +33,8 @@ QUERIES = {
     "hidden keys only": "SELECT true AS t FROM a JOIN b ON b.a = a.id WHERE b.y > 0"
     " ORDER BY b.id, a.id LIMIT 3",
     "hidden and renamed": "SELECT count(*) AS x FROM a GROUP BY a.x ORDER BY a.x DESC, 1 LIMIT 3",
+    "names": "SELECT id AS copies, x AS number, s AS generate_series FROM a"
+    " ORDER BY number, copies LIMIT 3",
     "collation": 'SELECT s, id FROM a ORDER BY s COLLATE "POSIX", id LIMIT 4',
     "collation of a column": "SELECT i, id FROM a ORDER BY i DESC, id LIMIT 4",
     "hidden collation": "SELECT id FROM a ORDER BY (i || 'x') DESC, id LIMIT 4",

@@ -24,6 +24,7 @@ from pgstream.algebra.expressions import (
 )
 from pgstream.algebra.operators.node import Column
 from pgstream.algebra.types import BOOLEAN
+from pgstream.errors import UnsupportedType
 from pgstream.sql.deparsed import write
 
 Columns = Sequence[Column] | Mapping[int, Column]
@@ -144,8 +145,11 @@ class Converter:
         return Call(name, (self.convert(node.this),), BOOLEAN)
 
     def cast(self, node: exp.Expr) -> Expression:
-        inner = self.convert(node.this)
         shape = self.native(node)
+        try:
+            inner = self.convert(node.this)
+        except UnsupportedType:  # ROW(a, b)::pair: the row has no type of its own
+            return shape
         return Call("cast", (inner,), shape.type)
 
     def case(self, node: exp.Expr) -> Expression:

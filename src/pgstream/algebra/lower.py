@@ -22,7 +22,7 @@ from pgstream.algebra.operators.project import Project
 from pgstream.algebra.recursion import Recursion
 from pgstream.algebra.scope import Domain
 from pgstream.errors import UnsupportedConstruct
-from pgstream.sql.cut import cuts, listed_values, numbered, values_select
+from pgstream.sql.cut import is_cut, listed_values, numbered, values_select
 from pgstream.sql.parse import Query
 
 
@@ -67,7 +67,7 @@ class Lowering:
         while isinstance(node, exp.Subquery | exp.Paren):
             node = node.this
         inner = self.with_ctes(node)
-        if cuts(node):
+        if is_cut(node):
             return inner.query(numbered(node), domain)
         if isinstance(node, exp.SetOperation):
             return set_operation(node, inner, domain)

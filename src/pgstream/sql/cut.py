@@ -5,24 +5,22 @@ from __future__ import annotations
 from sqlglot import exp
 
 from pgstream.errors import UnsupportedConstruct
+from pgstream.sql.limits import cuts
 from pgstream.sql.walk import is_aggregate, parts
 
 NUMBER = "__pgs_number"
 TABLE = "__pgs_cut"
 
 
-def cuts(query: exp.Expr) -> bool:
-    """Whether the query has LIMIT, OFFSET or FETCH."""
-    limit = query.args.get("limit")
-    if isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Null):
-        limit = None
-    return bool(limit or query.args.get("offset"))
+def is_cut(query: exp.Expr) -> bool:
+    """Whether LIMIT, OFFSET or FETCH leaves rows of the query out."""
+    return cuts(query.args.get("limit")) or cuts(query.args.get("offset"))
 
 
 def numbered(query: exp.Expr) -> exp.Select:
     """SELECT a FROM … ORDER BY b LIMIT n OFFSET m as
     SELECT a FROM (SELECT a, row_number() OVER (ORDER BY b) AS number FROM …) q
-    WHERE number > m AND number <= m + n; WITH TIES counts by rank()."""
+    WHERE number > m AND number <= m + n."""
     query = query.copy()
     query.set("with_", None)  # its names are known where the result is lowered
     order = query.args.get("order")
@@ -33,14 +31,15 @@ def numbered(query: exp.Expr) -> exp.Select:
             construct="LIMIT",
             hint="Add ORDER BY.",
         )
-    limit, offset = query.args.get("limit"), query.args.get("offset")
+    limit, offset = (
+        clause if cuts(clause := query.args.get(part)) else None for part in ("limit", "offset")
+    )
     for part in ("order", "limit", "offset"):
         query.set(part, None)
     if not isinstance(query, exp.Select) or query.args.get("distinct") or _is_grouped(query):
         query = _wrapped(query, order)
     names = [item.alias_or_name for item in query.expressions]
-    function = "rank" if _with_ties(limit) else "row_number"
-    number = exp.Window(this=exp.Anonymous(this=function), order=order, over="OVER")
+    number = exp.Window(this=exp.Anonymous(this="row_number"), order=order, over="OVER")
     query.append("expressions", exp.alias_(number, NUMBER))
     alias = exp.TableAlias(this=exp.to_identifier(TABLE))
     outer = exp.select(*(exp.column(exp.to_identifier(n, quoted=True), table=TABLE) for n in names))
@@ -118,8 +117,3 @@ def _count(limit: exp.Expr | None) -> exp.Expr | None:
         return None
     count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit.expression
     return count.copy() if count is not None else exp.Literal.number(1)
-
-
-def _with_ties(limit: exp.Expr | None) -> bool:
-    options = limit.args.get("limit_options") if isinstance(limit, exp.Fetch) else None
-    return bool(options and options.args.get("with_ties"))

@@ -55,11 +55,6 @@ def cuts(clause: exp.Expr | None) -> bool:
     return not (isinstance(clause, exp.Offset) and value == exp.Literal.number(0))
 
 
-def is_nested_cut(node: exp.Expr) -> bool:
-    """A cut in a subquery, a CTE or a branch of a set operation."""
-    return cuts(node) and node.parent is not top_query(node.root())
-
-
 def is_cut_without_order(node: exp.Expr) -> bool:
     return (
         isinstance(node, exp.Limit | exp.Fetch)

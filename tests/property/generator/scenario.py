@@ -70,15 +70,15 @@ def scenario(number: int) -> Scenario:
     # Tables behind a view count as read; a table that nobody reads may change now and then.
     read = " ".join(each.query for each in streams) + " ".join(statements[2 * len(tables) :])
     busy = [each for each in tables if each.name in read or dice.maybe(0.1)] or tables
-    rounds = tuple(_round(dice, busy, streams) for _ in range(dice.choice((1, 2, 2))))
+    rounds = tuple(_round(dice, busy, streams) for _ in range(dice.choice((1, 1, 2))))
     return Scenario(tuple(statements), streams, rounds)
 
 
 def _streams(dice: Dice, relations: list[Relation]) -> tuple[Stream, ...]:
     """One to three layers. The top reads the one below, so that one refresh takes all."""
     made: list[Stream] = []
-    for i in range(dice.choice((1, 1, 1, 2, 2, 3))):
-        queries = Queries(dice, budget=dice.randint(3, 6))
+    for i in range(dice.choice((1, 1, 1, 1, 1, 2, 2, 3))):
+        queries = Queries(dice, budget=dice.choice((1, 2, 2, 3, 3, 4)))
         known = tuple(relations)
         if i:
             known = (*relations, relations[-1], relations[-1])
