@@ -29,13 +29,15 @@ MARKERS = {
     "spark": ("spark",),
     "postgres": ("postgres",),
 }
+# Many short plans: the quick compiler, and room for all that it compiles.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -Xss8m"
 TEMPLATE = "pgstream_template"
 TEST_SETTINGS = Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--examples", type=int, default=300, help="how many random stream tables are tried"
+        "--examples", type=int, default=60, help="how many random stream tables are tried"
     )
 
 
@@ -75,7 +77,7 @@ def spark() -> Iterator[Any]:
     session = (
         SparkSession.builder.appName("pgstream tests")
         .master("local[2]")
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")  # many short plans
+        .config("spark.driver.extraJavaOptions", JAVA_OPTIONS)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.scheduler.mode", "FAIR")

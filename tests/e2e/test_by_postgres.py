@@ -56,8 +56,12 @@ def test_every_change_stays_exact(ps: PgStream, name: str) -> None:
 
 
 def test_a_change_reads_only_its_groups(ps: PgStream) -> None:
-    script(ps, "CREATE TABLE big (id int PRIMARY KEY, g int, s text)", "CREATE INDEX ON big (g)",
-           "INSERT INTO big SELECT i, i % 500, i::text FROM generate_series(1, 5000) i")  # fmt: skip
+    script(
+        ps,
+        "CREATE TABLE big (id int PRIMARY KEY, g int, s text)",
+        "CREATE INDEX ON big (g)",
+        "INSERT INTO big SELECT i, i % 500, i::text FROM generate_series(1, 5000) i",
+    )
     create_exact(ps, "st", "SELECT g, string_agg(s, ',' ORDER BY id) AS a FROM big GROUP BY g")
     ps.execute("UPDATE big SET s = 'new' WHERE id = 7")
     result = refresh_exact(ps, "st")
@@ -81,8 +85,9 @@ def test_elements_without_an_order_come_in_the_same_order_each_time(ps: PgStream
 def test_numerics_keep_their_digits(ps: PgStream) -> None:
     ps.execute("CREATE TABLE n (g int, v numeric)")
     ps.execute("INSERT INTO n VALUES (1, 1.50), (1, 2), (2, 0.001), (2, NULL)")
-    create_exact(ps, "st", "SELECT g, array_agg(v ORDER BY v) AS a, json_agg(v ORDER BY v)::text AS j FROM n"
-                 " GROUP BY g")  # fmt: skip
+    query = "SELECT g, array_agg(v ORDER BY v) AS a, json_agg(v ORDER BY v)::text AS j"
+    query += " FROM n GROUP BY g"
+    create_exact(ps, "st", query)
     ps.execute("INSERT INTO n VALUES (1, 10.25), (3, 7)")
     refresh_exact(ps, "st")
     assert_same_text(ps, "st")

@@ -18,4 +18,3 @@ FEATURES = {
     "views": True,
     "window": True,
 }
-DEEPEST = 4

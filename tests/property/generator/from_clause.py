@@ -34,6 +34,8 @@ class FromClause:
         wanted = max(len(must), self.dice.choice((1, 1, 2, 2, 2, 3)))
         comma = False
         for _ in range(min(wanted, max(most, len(must)))):
+            if source is not None and not must and self.queries.budget <= 0:
+                break
             if source is not None and not must and self.dice.maybe(0.15):
                 found = self.lateral(source, inner)
                 if found is not None:

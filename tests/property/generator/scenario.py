@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from generator.features import DEEPEST
 from generator.pieces import Dice, Relation, Scope
 from generator.queries import Queries
 from generator.tables import Table, table
@@ -77,12 +76,13 @@ def scenario(number: int) -> Scenario:
 def _streams(dice: Dice, relations: list[Relation]) -> tuple[Stream, ...]:
     """One to three layers. The top reads the one below, so that one refresh takes all."""
     made: list[Stream] = []
-    for i in range(dice.choice((1, 1, 1, 1, 1, 2, 2, 3))):
-        queries = Queries(dice, budget=dice.choice((1, 2, 2, 3, 3, 4)))
+    for i in range(dice.choice((1, 1, 1, 1, 1, 1, 2, 3))):
+        large = dice.maybe(0.06)  # Spark plans these for seconds, so they are few
+        queries = Queries(dice, budget=dice.randint(4, 6) if large else dice.randint(1, 3))
         known = tuple(relations)
         if i:
             known = (*relations, relations[-1], relations[-1])
-        scope = Scope(known, min(dice.choice((1, 2, 3, 4, 4)), DEEPEST))
+        scope = Scope(known, 4 if large else dice.randint(1, 4))
         found = queries.top(scope.reading(relations[-1]) if i else scope)
         parts = set(queries.used)
         if "v1" in found.sql or "v2" in found.sql:
