@@ -21,6 +21,8 @@ from pgstream.sql.deparsed import write
 if TYPE_CHECKING:
     from pgstream.algebra.lower_select import SelectLowering
 
+FUNCTION = "__pgs_f"
+
 
 def is_function(node: exp.Expr) -> bool:
     """A FROM item that is a function call, or several in ROWS FROM."""
@@ -39,11 +41,18 @@ def expand(
     alias = node.alias or node.alias_or_name
 
     def column(part: exp.Expr) -> exp.Expr:
-        if not isinstance(part, exp.Column) or part.table == alias:
+        if not isinstance(part, exp.Column):
             return part
+        if part.table == alias:
+            return exp.column(part.this.copy(), table=FUNCTION)
         return exp.column(f"c{lowering.index_of(part) - offset}", table="r")
 
-    call = write(node.copy().transform(column)).removeprefix("LATERAL ")
+    alone = node.copy()
+    alone.set("joins", None)  # what hangs on it is joined afterwards
+    named = alone.args.get("alias") or exp.TableAlias()
+    named.set("this", exp.to_identifier(FUNCTION))
+    alone.set("alias", named)
+    call = write(alone.transform(column)).removeprefix("LATERAL ")
     how = "CROSS JOIN LATERAL"
     on = ""
     if condition is not None:
@@ -52,10 +61,9 @@ def expand(
     source = f"{base.source} {how} {call}{on}"
     width = len(left.columns)
     kept = [f"r.c{i}" for i in range(width)]
-    quoted = write(exp.to_identifier(alias, quoted=True))
     types = {i: c.type for i, c in enumerate(base.input.columns)}
-    made = lowering.catalog.row_of(f"SELECT {quoted}.* FROM {source}", types)
-    items = [f"{quoted}.{write(exp.to_identifier(name, quoted=True))}" for name, _ in made]
+    made = lowering.catalog.row_of(f"SELECT {FUNCTION}.* FROM {source}", types)
+    items = [f"{FUNCTION}.{write(exp.to_identifier(name, quoted=True))}" for name, _ in made]
     shape = left.columns + tuple(Column(name, type_) for name, type_ in made)
     origins = (*base.origins, *(None for _ in made))
     tree = ByPostgres(base.input, select([*kept, *items], source), shape, origins, base.keys, call)

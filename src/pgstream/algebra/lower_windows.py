@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.expressions import Expression, Literal, Ref
+from pgstream.algebra.expressions import Call, Expression, Literal, Ref
 from pgstream.algebra.functions import can_be_key
 from pgstream.algebra.lower_grouped import function_of
 from pgstream.algebra.operators.node import Column, Node
@@ -33,6 +33,8 @@ from pgstream.sql.walk import parts
 if TYPE_CHECKING:
     from pgstream.algebra.lower_select import SelectLowering
 
+# What does not depend on the digits with which a numeric is written.
+EXACT = ("count", "sum", "min", "max", "lag", "lead", "first_value", "last_value", "nth_value")
 Place = tuple[tuple[int, ...], WindowCall]
 
 
@@ -91,7 +93,7 @@ class Windows:
             condition = self.column(call.args["expression"].this)
             call = call.this
         name, arguments = called(call)
-        values = tuple(self.argument(argument) for argument in arguments)
+        values = tuple(self.argument(argument, name) for argument in arguments)
         frame = frame_of(node.args.get("spec"))
         return tuple(dict.fromkeys(keys)), WindowCall(
             name, values, condition, ordered, frame, self.type_of(name, values)
@@ -113,10 +115,14 @@ class Windows:
         nulls_first = node.args.get("nulls_first")
         return Order(self.column(node.this), descending, bool(nulls_first))
 
-    def argument(self, node: exp.Expr) -> Ref | Literal:
+    def argument(self, node: exp.Expr, function: str) -> Expression:
         value = self.value(node)
         if isinstance(value, Literal):
             return value
+        if value.type.is_numeric and value.type.digits is None and function not in EXACT:
+            text = self.value(exp.cast(node.copy(), "text"))
+            if isinstance(text, Ref):  # each value keeps its own digits on its way
+                return Call("cast", (text,), value.type)
         index = self.place(value)
         return Ref(index, self.type_at(index))
 
@@ -139,7 +145,7 @@ class Windows:
             return self.select.columns[index].type
         return self.added[index - self.width].type
 
-    def type_of(self, name: str, values: tuple[Ref | Literal, ...]) -> Type:
+    def type_of(self, name: str, values: tuple[Expression, ...]) -> Type:
         if not values and name != "count":
             written = f"{name}() OVER (ORDER BY 1)"
         else:

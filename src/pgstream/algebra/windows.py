@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pgstream.algebra.expressions import Literal, Ref, to_postgres
+from pgstream.algebra.expressions import Expression, Literal, to_postgres
 from pgstream.algebra.functions import can_be_ordered
 from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
 from pgstream.algebra.operators.node import Column, Node
@@ -69,6 +69,8 @@ def _aggregate_form(call: WindowCall, types: Sequence[Type]) -> Form | None:
         return None
     if argument is not None and call.function in ("sum", "avg") and not argument.is_number:
         return None
+    if argument is not None and call.function == "avg" and argument.is_numeric:
+        return None  # the digits of a quotient depend on those of each value
     frame = call.frame
     if frame.kind == "ROWS":
         return _rows(frame)
@@ -95,7 +97,7 @@ def _spark_bound(bound: str) -> str | None:
     return bound if number.isdigit() and side in ("PRECEDING", "FOLLOWING") else None
 
 
-def _is_positive(argument: Ref | Literal) -> bool:
+def _is_positive(argument: Expression) -> bool:
     return isinstance(argument, Literal) and (argument.text or "").isdigit()
 
 

@@ -61,6 +61,13 @@ class Deparsed(Postgres):
             right = this.args["expression"]
             return exp.Operator(this=this.this, operator=operator, expression=right)
 
+        def _parse_lateral(self) -> exp.Lateral | None:
+            """LATERAL before ROWS FROM (…) says nothing: a function sees what is before it."""
+            if self._curr.text == "LATERAL" and self._next and self._next.text == "ROWS":
+                self._advance()
+                return None
+            return super()._parse_lateral()  # type: ignore[no-any-return]
+
     class Generator(Postgres.Generator):  # type: ignore[misc, valid-type]
         MULTI_ARG_DISTINCT = True
         TRANSFORMS = {**Postgres.Generator.TRANSFORMS, JsonCall: json_call_sql}  # noqa: RUF012

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pgstream.algebra.expressions import Literal, Ref
+from pgstream.algebra.expressions import Expression
 from pgstream.algebra.operators.keys import local_delta
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.types import Type
@@ -60,7 +60,8 @@ class WindowCall:
     """`function(arguments) FILTER (WHERE condition) OVER (PARTITION BY … ORDER BY … frame)`."""
 
     function: str
-    arguments: tuple[Ref | Literal, ...]
+    arguments: tuple[Expression, ...]
+    """Columns and constants; for PostgreSQL also casts of columns."""
     condition: int | None
     order: tuple[Order, ...]
     frame: Frame

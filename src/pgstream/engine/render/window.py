@@ -1,11 +1,10 @@
 """Window functions, over rows that occur as often as their weight says."""
 
-from pgstream.algebra.expressions import Literal
 from pgstream.algebra.operators.window import Window, WindowCall
 from pgstream.algebra.types import Type
 from pgstream.algebra.windows import spark_form
 from pgstream.engine.carriers import BIGINT, carrier_of, decimal
-from pgstream.engine.expressions import Rendered, carried, cast, comparable, literal
+from pgstream.engine.expressions import Rendered, carried, cast, comparable, render
 from pgstream.engine.relation import Relation, select
 from pgstream.engine.render.aggregate import average
 
@@ -24,7 +23,7 @@ def value_of(
     call: WindowCall, keys: tuple[int, ...], columns: list[Rendered], types: list[Type]
 ) -> Rendered:
     over = f"OVER ({specification(call, keys, columns, types)})"
-    arguments = [literal(a) if isinstance(a, Literal) else columns[a.index] for a in call.arguments]
+    arguments = [render(argument, columns) for argument in call.arguments]
     name = call.function
     if name == "count":
         counted = f"CASE WHEN {arguments[0].sql} IS NOT NULL THEN 1 END" if arguments else "1"
