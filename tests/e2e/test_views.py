@@ -83,11 +83,11 @@ def test_a_view_over_a_stream_table(base: PgStream) -> None:
     create_exact(base, "totals", "SELECT customer, sum(amount) AS t FROM open_orders GROUP BY 1")
     base.execute("CREATE VIEW big AS SELECT * FROM totals WHERE t > 5")
     base.create_stream_table(
-        "named", "SELECT c.name, big.t FROM big JOIN customers c ON c.id = big.customer"
+        "buyers", "SELECT c.name, big.t FROM big JOIN customers c ON c.id = big.customer"
     )
     base.create_stream_table("stars", "SELECT * FROM big")
-    change_and_compare(base, "named")
-    assert rows(base, "named")
+    change_and_compare(base, "buyers")
+    assert rows(base, "buyers")
     refreshed = base.refresh_stream_table("stars")
     assert [each.name for each in refreshed.upstream] == ["public.totals"]
     assert rows(base, "stars") == sorted(
