@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import random
 import shutil
 import sys
 import tempfile
@@ -37,14 +36,14 @@ TEST_SETTINGS = Settings(differential_max_change_ratio=0.0, min_schedule_seconds
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--examples", type=int, default=60, help="how many random stream tables are tried"
+        "--examples", type=int, default=20, help="how many random stream tables are tried"
     )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hypothesis-seed") is None:
-        config.option.hypothesis_seed = str(random.SystemRandom().randrange(2**32))
+        config.option.hypothesis_seed = "1"
 
 
 def pytest_report_header(config: pytest.Config) -> str:

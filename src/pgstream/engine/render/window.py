@@ -15,7 +15,8 @@ def window(node: Window, input: Relation) -> Relation:
     columns = input.columns()
     types = [column.type for column in node.input.columns]
     calls = [value_of(call, node.keys, columns, types) for call in node.calls]
-    rows = f"(SELECT *, explode(sequence(CAST(1 AS BIGINT), w)) AS copy FROM ({input.sql}))"
+    copies = f"SELECT *, explode(sequence(CAST(1 AS BIGINT), w)) AS copy FROM ({input.sql})"
+    rows = f"(SELECT *, monotonically_increasing_id() AS place FROM ({copies}))"
     return select([*columns, *calls], "CAST(1 AS BIGINT)", rows)
 
 
@@ -50,7 +51,8 @@ def specification(
     assert form is not None
     order = [o.written(comparable(columns[o.index], types[o.index])) for o in call.order]
     if form.ties:
-        order += [column.sql for column in columns]
+        # By its place, a row stands with its copies in one order in all windows.
+        order += [*(column.sql for column in columns), "place"]
     parts = []
     if keys:
         parts.append("PARTITION BY " + ", ".join(columns[i].sql for i in keys))
