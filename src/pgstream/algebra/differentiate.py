@@ -24,7 +24,7 @@ from pgstream.algebra.operators import (
     window,
 )
 from pgstream.algebra.operators.keys import Keys
-from pgstream.algebra.operators.negate import Consolidate, negate, settled
+from pgstream.algebra.operators.negate import Consolidate, negate, seen_by
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.one import One
 from pgstream.algebra.operators.scan import Change, Part, Scan, Stored
@@ -64,8 +64,7 @@ class Differential:
             assert state is not None
             return state
         inner = [self._state(child, minus, plus) for child in node.inputs]
-        if not is_linear(node):
-            inner = [settled(tree) for tree in inner]  # it must see rows that exist
+        inner = [seen_by(node, tree) for tree in inner]
         return node.with_inputs(*inner) if inner else node
 
 
@@ -91,13 +90,6 @@ RULES: dict[type[Node], Callable[[Any, Differential], Node | None]] = {
     by_postgres.ByPostgres: by_postgres.delta,
     shared.Shared: shared.delta,
 }
-
-
-def is_linear(node: Node) -> bool:
-    """Whether the operator treats each row by itself, so that any weights will do."""
-    if isinstance(node, by_postgres.ByPostgres):
-        return node.keys is None
-    return not isinstance(node, aggregate.Aggregate | outer_join.OuterJoin | window.Window)
 
 
 def differentiate(tree: Node, changed: Changed) -> Node | None:

@@ -1,7 +1,8 @@
 """trace: from which leaf columns a tree's columns come, unchanged.
 
 The values found at the leaves hold all values that the tree can show in those columns, and
-maybe more: filters and joins above are passed over. None if Spark must compute them.
+maybe more: filters and joins above are passed over. None if Spark must compute them; `computed`
+then tells which relations it has to compute.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.keys import KeyFilter
-from pgstream.algebra.operators.negate import Consolidate, Negate
+from pgstream.algebra.operators.negate import Consolidate, Negate, is_signed
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
@@ -68,3 +69,21 @@ def trace(node: Node, indexes: tuple[int, ...]) -> Places | None:
             return [(node, indexes)]
         case _:
             return None
+
+
+def computed(node: Node, indexes: tuple[int, ...]) -> Places:
+    """The relations that show the columns. Where the change of an operator is what it gives after
+    less what it gave before, these two: the plan needs them again for the change itself."""
+    match node:
+        case Negate(input=inner):
+            return computed(inner, indexes)
+        case Project():
+            below = [plain_column(node.expressions[i]) for i in indexes]
+            columns = tuple(c for c in below if c is not None)
+            if len(columns) == len(below):
+                return computed(node.input, columns)
+        case UnionAll(terms=terms):
+            found = [place for term in terms for place in computed(term, indexes)]
+            if not any(is_signed(part) for part, _ in found):
+                return found
+    return [(node, indexes)]

@@ -25,13 +25,15 @@ from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.shared import Shared
-from pgstream.algebra.trace import trace
-from pgstream.engine.carriers import Carrier, staged_type, union_carrier
+from pgstream.algebra.trace import computed, trace
+from pgstream.engine.carriers import Carrier, carrier_of, staged_type, union_carrier
+from pgstream.engine.expressions import Rendered
 from pgstream.engine.failures import as_refresh_error
 from pgstream.engine.handover import Handover
 from pgstream.engine.inline import fits_inline, inline
-from pgstream.engine.leaves import Bound, Large, Leaves, Small
-from pgstream.engine.relation import Relation
+from pgstream.engine.leaves import Bound, Large, Leaves, Small, one_spelling
+from pgstream.engine.nothing import gives_nothing
+from pgstream.engine.relation import Relation, Select
 from pgstream.engine.render import render
 from pgstream.engine.render.keys import key_filter
 from pgstream.engine.session import Sessions, activate
@@ -56,8 +58,8 @@ class Execution:
     handover: Handover
     _keys: dict[Keys, Rows | None] = field(default_factory=dict)
     _given: dict[Node, Rows] = field(default_factory=dict)
-    _computing: set[Node] = field(default_factory=set)
     _apart: dict[Node, Bound | None] = field(default_factory=dict)
+    _empty: dict[Node, bool] = field(default_factory=dict)
 
     def give(self, node: Node, rows: Rows) -> None:
         """From now on the leaf stands for these rows."""
@@ -67,7 +69,9 @@ class Execution:
         return any(isinstance(b, Large) for b in self._bound_leaves(node))
 
     def collect(self, node: Node) -> Rows:
-        """The result in the driver: one action."""
+        """The result in the driver: one action, or none where nothing can come out."""
+        if self.is_empty(node):
+            return Rows(*nothing(node))
         with self.prepared(node) as (frame, relation):
             self.leaves.counts.spark_actions += 1
             return Rows(run(frame.toArrow), relation.carriers)
@@ -102,6 +106,8 @@ class Execution:
 
         def leaf(part: Node) -> Relation | None:
             if part not in views:
+                if self.is_empty(part):
+                    return inline(Small(*nothing(part)))
                 relation = self._leaf_relation(part, session, names)
                 if relation is None:
                     return None
@@ -109,13 +115,28 @@ class Execution:
             return views[part]
 
         try:
-            relation = render(node, leaf, single_task=not large)
+            relation = render(node, leaf, self.is_empty, single_task=not large)
             yield run(lambda: session.sql(relation.sql)), relation
         finally:
             for name in names:
                 session.catalog.dropTempView(name)
 
     # --- leaves -----------------------------------------------------------------------------
+
+    def is_empty(self, node: Node) -> bool:
+        """Whether the rows at hand already say that the node gives none."""
+        if node not in self._empty:
+            self._empty[node] = self._find_empty(node)
+        return self._empty[node]
+
+    def _find_empty(self, node: Node) -> bool:
+        bound = self._bind(node)
+        if bound is None and isinstance(node, Keys):
+            self.key_values(node)
+            bound = self._keys[node]
+        if bound is not None:
+            return not isinstance(bound, Large) and not bound.table.num_rows
+        return gives_nothing(node, self.is_empty)
 
     def _bound_leaves(self, node: Node) -> list[Bound | Rows]:
         """All leaves below, bound; a lookup that has no small keys counts as its table."""
@@ -133,9 +154,9 @@ class Execution:
         """The rows that a node stands for, if they are at hand before Spark runs."""
         if node in self._given:
             return self._given[node]
-        if isinstance(node, ByPostgres | Shared):
-            if node not in self._apart:
-                self._apart[node] = self._computed_apart(node)
+        if isinstance(node, ByPostgres | Shared) and node not in self._apart:
+            self._apart[node] = self._computed_apart(node)
+        if node in self._apart:
             return self._apart[node]
         if isinstance(node, Lookup) and node.stored in self._given:
             return None
@@ -143,6 +164,8 @@ class Execution:
 
     def _computed_apart(self, node: ByPostgres | Shared) -> Bound | None:
         """Costs an action of its own. What is shared and large is computed where it is read."""
+        if gives_nothing(node, self.is_empty):
+            return Small(*nothing(node))
         if not self.is_large(node.input):
             rows = self.collect(node.input)
             if isinstance(node, Shared):
@@ -155,8 +178,6 @@ class Execution:
     def _leaf_relation(
         self, node: Node, session: SparkSession, names: list[str]
     ) -> Relation | None:
-        if node in self._computing:
-            return None
         if isinstance(node, Keys) and self.key_values(node) is not None:
             values = self._keys[node]
             assert values is not None
@@ -172,21 +193,22 @@ class Execution:
                 return self._leaf_relation(part, session, names)
 
             filtered = KeyFilter(node.stored, node.indexes, node.keys)
-            return key_filter(filtered, render(node.stored, leaf), render(node.keys, leaf))
+            rows, keys = (render(n, leaf, self.is_empty) for n in (node.stored, node.keys))
+            return key_filter(filtered, rows, keys)
         return None
 
     def _view(self, bound: Bound, session: SparkSession, names: list[str]) -> Relation:
         if isinstance(bound, Small) and fits_inline(bound.table):
             return inline(bound)
         name = f"__pgs_{next(_view_numbers)}"
-        columns = [f"c{i}" for i in range(len(bound.carriers))]
         if isinstance(bound, Small):
             frame = session.createDataFrame(bound.table).coalesce(1)
         else:
             frame = self._sliced(bound, session)
         frame.createOrReplaceTempView(name)
         names.append(name)
-        return Relation(f"SELECT {', '.join([*columns, 'w'])} FROM {name}", bound.carriers)
+        items = tuple(Rendered(f"c{i}", c) for i, c in enumerate(bound.carriers))
+        return Select(items, "w", name).relation()
 
     def _sliced(self, bound: Large, session: SparkSession) -> DataFrame:
         read_as = ["STRING" if c.scale is not None else c.spark for c in bound.carriers]
@@ -216,10 +238,14 @@ class Execution:
     def _find_keys(self, keys: Keys) -> Rows | None:
         places = trace(keys.input, keys.indexes)
         if places is None:
-            return self._computed_keys(keys)
+            if self.is_large(keys.input):
+                return None
+            places = computed(keys.input, keys.indexes)
+            for node, _ in places:
+                self._compute_apart(node)
         tables: list[Rows] = []
-        for leaf, indexes in places:
-            bound = self._bind(leaf)
+        for node, indexes in places:
+            bound = self._bind(node)
             if bound is None or isinstance(bound, Large):
                 return None
             picked = bound.table.select([f"c{i}" for i in indexes])
@@ -228,15 +254,18 @@ class Execution:
                                carriers))  # fmt: skip
         return distinct(tables, keys)
 
-    def _computed_keys(self, keys: Keys) -> Rows | None:
-        """Keys that Spark must compute cost an action of their own."""
-        if self.is_large(keys.input):
-            return None
-        self._computing.add(keys)  # meanwhile it is a node to render, not a leaf
-        try:
-            return self.collect(keys)
-        finally:
-            self._computing.discard(keys)
+    def _compute_apart(self, node: Node) -> None:
+        """Keys that Spark must compute cost an action; the rows that show them are remembered."""
+        if self._bind(node) is None:
+            rows = self.collect(node)
+            self._apart[node] = Small(rows.table, rows.carriers)
+
+
+def nothing(node: Node) -> tuple[pa.Table, tuple[Carrier, ...]]:
+    """No rows of the node's columns."""
+    carriers = tuple(carrier_of(column.type) for column in node.columns)
+    schema = [(f"c{i}", carrier.arrow) for i, carrier in enumerate(carriers)]
+    return pa.schema([*schema, ("w", pa.int64())]).empty_table(), carriers
 
 
 def distinct(parts: list[Rows], keys: Keys) -> Rows:
@@ -248,7 +277,9 @@ def distinct(parts: list[Rows], keys: Keys) -> Rows:
     if not keys.nulls:
         for name in table.column_names:
             table = table.filter(pc.is_valid(table.column(name)))
-    table = table.group_by(table.column_names, use_threads=False).aggregate([])
+    names = table.column_names
+    table = pa.table([one_spelling(column) for column in table.columns], names=names)
+    table = table.group_by(names, use_threads=False).aggregate([])
     weights = pa.array([1] * table.num_rows, pa.int64())
     return Rows(table.append_column("w", weights), tuple(widest))
 

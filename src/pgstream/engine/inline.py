@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 
 from pgstream.engine.carriers import BIGINT, Carrier
-from pgstream.engine.expressions import quote
+from pgstream.engine.expressions import Rendered, quote
 from pgstream.engine.leaves import Small
-from pgstream.engine.relation import Relation
+from pgstream.engine.relation import Relation, Select
 
 MOST_VALUES = 500
 
@@ -24,12 +24,12 @@ def inline(bound: Small) -> Relation:
         for column, carrier in zip(bound.table.columns, carriers, strict=True)
     ]
     if not bound.table.num_rows:
-        items = [f"{written(None, c)} AS {n}" for c, n in zip(carriers, names, strict=True)]
-        return Relation(f"SELECT {', '.join(items)} WHERE false", bound.carriers)
+        nulls = [f"{written(None, c)} AS {n}" for c, n in zip(carriers, names, strict=True)]
+        return Relation(f"SELECT {', '.join(nulls)} WHERE false", bound.carriers)
     rows = ", ".join(f"({', '.join(row)})" for row in zip(*columns, strict=True))
-    listed = ", ".join(names)
-    text = f"SELECT /*+ COALESCE(1) */ {listed} FROM VALUES {rows} AS v({listed})"
-    return Relation(text, bound.carriers)
+    items = tuple(Rendered(n, c) for n, c in zip(names, bound.carriers, strict=False))
+    source = f"VALUES {rows} AS v({', '.join(names)})"
+    return Select(items, "w", source, hint="COALESCE(1)").relation()
 
 
 def written(value: object, carrier: Carrier) -> str:

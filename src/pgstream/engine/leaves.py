@@ -25,7 +25,6 @@ from pgstream.errors import NumericRange
 
 CHANGES_SCHEMA = "pgstream_changes"
 WEIGHT, ONE = "__pgs_weight", "1"
-ARRAY_ELEMENT = {"character": "bpchar"}  # without a length, `character` means one letter
 
 
 @dataclass(frozen=True)
@@ -291,24 +290,42 @@ def key_pattern(
     nulls: tuple[bool, ...],
     rows: list[tuple[str | None, ...]],
 ) -> sql.Composable:
+    asked = [looked_up(f, t) for f, t in zip(fields, types, strict=True)]
     parts: list[sql.Composable] = [
-        sql.SQL("{} IS NULL").format(item(f)) for f, null in zip(fields, nulls, strict=True) if null
+        # A row of NULLs IS NULL, too, and yet another key.
+        sql.SQL("{} IS NOT DISTINCT FROM NULL" if t.category == "C" else "{} IS NULL").format(a)
+        for a, t, null in zip(asked, types, nulls, strict=True)
+        if null
     ]
     present = [i for i, null in enumerate(nulls) if not null]
-    arrays = [
-        sql.SQL("{}::text[]::{}[]").format(
-            sql.Literal([row[i] for row in rows]),
-            sql.SQL(ARRAY_ELEMENT.get(types[i].name, types[i].name)),
-        )
-        for i in present
-    ]
-    if len(present) == 1:
-        parts.append(sql.SQL("{} = ANY({})").format(item(fields[present[0]]), arrays[0]))
+    texts = [sql.SQL("{}::text[]").format(sql.Literal([row[i] for row in rows])) for i in present]
+    wanted = [key_type(types[i]) for i in present]
+    if len(present) == 1 and types[present[0]].category != "A":
+        array = sql.SQL("{}::{}[]").format(texts[0], wanted[0])
+        parts.append(sql.SQL("{} = ANY({})").format(asked[present[0]], array))
     elif present:
-        names = sql.SQL(", ").join(item(fields[i]) for i in present)
-        listed = sql.SQL(", ").join(arrays)
-        parts.append(sql.SQL("({}) IN (SELECT * FROM unnest({}))").format(names, listed))
+        names = sql.SQL(", ").join(asked[i] for i in present)
+        keys = [sql.SQL("k{}").format(sql.SQL(str(i))) for i in present]
+        typed = [sql.SQL("{}::{}").format(k, t) for k, t in zip(keys, wanted, strict=True)]
+        listed, columns, values = (sql.SQL(", ").join(x) for x in (texts, keys, typed))
+        parts.append(
+            sql.SQL("({}) IN (SELECT {} FROM unnest({}) AS keys({}))").format(
+                names, values, listed, columns
+            )
+        )
     return sql.SQL("({})").format(sql.SQL(" AND ").join(parts))
+
+
+def looked_up(field_: Field, type_: Type) -> sql.Composable:
+    """What PostgreSQL compares with keys: of a canonical value the column itself, which equals it
+    and may have an index."""
+    if not type_.has_equality:
+        return sql.SQL("{}::text").format(item(field_))
+    return sql.Identifier(field_.equal_to) if field_.equal_to else item(field_)
+
+
+def key_type(type_: Type) -> sql.SQL:
+    return sql.SQL(type_.without_modifier if type_.has_equality else "text")
 
 
 def estimated_rows(connection: psycopg.Connection, schema: str, name: str) -> int:
@@ -327,6 +344,14 @@ def read_small(
     """The rows of a reading query: the fields, then the weight."""
     types = [pa.string() if f.type.is_numeric else carrier_of(f.type).arrow for f in fields]
     rows = copy_out(connection, query, [*types, pa.int64()])
+    try:
+        return carried(rows, fields)
+    except NumericRange:  # a value that came and went does no harm
+        return carried(without_cancelled(rows), fields)
+
+
+def carried(rows: pa.Table, fields: Sequence[Field]) -> Small:
+    """The rows, with numerics as decimals instead of texts."""
     columns, carriers = [], []
     for column, field_ in zip(rows.columns, fields, strict=False):
         carrier = carrier_of(field_.type)
@@ -367,12 +392,24 @@ def as_texts(column: pa.ChunkedArray) -> list[str | None]:
 
 def consolidated(bound: Small) -> Small:
     """Equal rows once, with the sum of their weights; cancelled rows dropped."""
-    if bound.table.num_rows < 2:
-        return bound
-    names = bound.table.column_names[:-1]
-    grouped = bound.table.group_by(names, use_threads=False).aggregate([("w", "sum")])
-    grouped = grouped.rename_columns({"w_sum": "w"}).select([*names, "w"])
-    return Small(grouped.filter(pc.not_equal(grouped.column("w"), 0)), bound.carriers)
+    return Small(without_cancelled(bound.table), bound.carriers)
+
+
+def without_cancelled(rows: pa.Table) -> pa.Table:
+    if rows.num_rows < 2:
+        return rows
+    *names, weight = rows.column_names
+    grouped = rows.group_by(names, use_threads=False).aggregate([(weight, "sum")])
+    grouped = grouped.rename_columns({f"{weight}_sum": weight}).select([*names, weight])
+    return grouped.filter(pc.not_equal(grouped.column(weight), 0))
+
+
+def one_spelling(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Floats as PostgreSQL compares them: negative zero is zero, and there is one NaN."""
+    if not pa.types.is_floating(column.type):
+        return column
+    zero = pa.scalar(0.0, column.type)
+    return pc.if_else(pc.is_nan(column), pa.scalar(float("nan"), column.type), pc.add(column, zero))
 
 
 def empty(scan: Scan) -> Small:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgstream.algebra.differentiate import Differential, is_linear
+from pgstream.algebra.differentiate import Differential
 from pgstream.algebra.operators.given import Given
 from pgstream.algebra.operators.join import Pairing
 from pgstream.algebra.operators.keys import Keys, Lookup
@@ -19,7 +19,7 @@ def nested_state(plan: Plan) -> Iterator[str]:
     """Each such operator, and what it reads for a changed key."""
     stored = plan.accumulated.aggregate if plan.accumulated else None
     for node in plan.tree.walk():
-        if node is not stored and not is_linear(node):
+        if node is not stored and node.gives_rows:
             reads = dict.fromkeys(read for side in _sides(node) for read in _reads(*side))
             yield f"{describe(node)}: for a changed key reads {', '.join(reads) or 'nothing'}"
 

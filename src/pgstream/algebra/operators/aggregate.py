@@ -4,8 +4,8 @@ Key-local on the grouping columns K:
 
     Δ γ(A) = γ(A after ⋉ K) − γ(A before ⋉ K),  K = keys(Δ A)
 
-The functions are weight-aware (count = Σw, sum = Σw·x). Input with weights of both signs
-is consolidated first, so that min and max see rows that exist. `refresh` uses the stored
+The functions are weight-aware (count = Σw, sum = Σw·x). For the others, input with weights of
+both signs is consolidated first, so that min and max see rows that exist. `refresh` uses the stored
 accumulators instead where the aggregate is what the stream table stores.
 """
 
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from pgstream.algebra.differentiate import Differential
 
 
+SAMPLES = frozenset(("variance", "var_samp", "stddev", "stddev_samp"))
+DEVIATIONS = frozenset(("stddev", "stddev_samp", "stddev_pop"))
+MOMENTS = SAMPLES | DEVIATIONS | {"var_pop"}
+
+
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
     """`function(column)`; `argument` None is COUNT(*). The function `single` is the value of
@@ -30,6 +35,9 @@ class AggregateCall:
     function: str
     argument: int | None
     type: Type
+    scale: int | None = None
+    """The column that has the argument's number of decimals, where its type does not tell and
+    the result's digits depend on it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +50,19 @@ class Aggregate(Node):
     def columns(self) -> tuple[Column, ...]:
         keys = tuple(self.input.columns[i] for i in self.keys)
         return keys + tuple(Column(call.function, call.type) for call in self.calls)
+
+    @property
+    def wants_rows(self) -> bool:
+        return not all(map(self.is_linear, self.calls))
+
+    @property
+    def gives_rows(self) -> bool:
+        return True
+
+    def is_linear(self, call: AggregateCall) -> bool:
+        """Σw does not ask in which rows the weights stand. Σw·x does: of no rows it is NULL, and
+        ∞ − ∞ is not 0."""
+        return call.argument is None or call.function == "count"
 
 
 def delta(node: Aggregate, change: Differential) -> Node | None:

@@ -41,6 +41,10 @@ class ByPostgres(Node):
     def columns(self) -> tuple[Column, ...]:
         return self.shape
 
+    @property
+    def wants_rows(self) -> bool:
+        return self.keys is not None
+
 
 def delta(node: ByPostgres, change: Differential) -> Node | None:
     if node.keys is not None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pgstream.algebra.operators.negate import negate, settled
+from pgstream.algebra.operators.negate import negate, seen_by
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.scan import Stored
 from pgstream.algebra.operators.union_all import add
@@ -82,4 +82,5 @@ def local_delta(
         touched = Keys(inner, keys)
         after = change.restrict(after, keys, touched)
         before = change.restrict(before, keys, touched)
-    return add(node.with_inputs(settled(after)), negate(node.with_inputs(settled(before))))
+    after, before = seen_by(node, after), seen_by(node, before)
+    return add(node.with_inputs(after), negate(node.with_inputs(before)))

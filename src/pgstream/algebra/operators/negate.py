@@ -28,6 +28,10 @@ class Consolidate(Node):
     def columns(self) -> tuple[Column, ...]:
         return self.input.columns
 
+    @property
+    def gives_rows(self) -> bool:
+        return True
+
 
 def negate(node: Node | None) -> Node | None:
     return node and Negate(node)
@@ -35,5 +39,15 @@ def negate(node: Node | None) -> Node | None:
 
 def settled(node: Node) -> Node:
     """The state as rows that exist: consolidated if weights of both signs may meet in it."""
-    signed = any(isinstance(part, Change | Negate) for part in node.walk())
-    return Consolidate(node) if signed else node
+    return Consolidate(node) if is_signed(node) else node
+
+
+def is_signed(node: Node) -> bool:
+    if isinstance(node, Change | Negate):
+        return True
+    return not node.gives_rows and any(map(is_signed, node.inputs))
+
+
+def seen_by(operator: Node, state: Node) -> Node:
+    """The state, as the operator must see it."""
+    return settled(state) if operator.wants_rows else state

@@ -47,6 +47,16 @@ class Node(metaclass=Interned):
                 found.extend(v for v in value if isinstance(v, Node))
         return tuple(found)
 
+    @property
+    def wants_rows(self) -> bool:
+        """Whether it must see rows that exist: no weight is negative, once equal rows meet."""
+        return False
+
+    @property
+    def gives_rows(self) -> bool:
+        """Whether it gives rows that exist, though weights of both signs meet below."""
+        return self.wants_rows
+
     def with_inputs(self, *inputs: Node) -> Node:
         remaining = list(inputs)
         changed: dict[str, Any] = {}

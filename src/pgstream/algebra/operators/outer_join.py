@@ -31,6 +31,10 @@ class OuterJoin(Pairing):
     keeps_right: bool = False
     """FULL: rows of the right side without a partner are kept too."""
 
+    @property
+    def wants_rows(self) -> bool:
+        return True
+
 
 def delta(node: OuterJoin, change: Differential) -> Node | None:
     left, right = change.delta(node.left), change.delta(node.right)

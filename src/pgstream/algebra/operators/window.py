@@ -78,6 +78,10 @@ class Window(Node):
     def columns(self) -> tuple[Column, ...]:
         return self.input.columns + tuple(Column(c.function, c.type) for c in self.calls)
 
+    @property
+    def wants_rows(self) -> bool:
+        return True
+
 
 def delta(node: Window, change: Differential) -> Node | None:
     return local_delta(node, node.input, node.keys, change)

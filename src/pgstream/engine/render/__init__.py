@@ -56,33 +56,35 @@ RENDERERS: dict[type[Node], Callable[..., Relation]] = {
 }
 
 Leaf = Callable[[Node], Relation | None]
+IsEmpty = Callable[[Node], bool]
 
 # In a single-task plan both sides of a join are one partition each: no exchange, no sort.
+# A join forgets that it is one partition, a union has as many as it has terms.
 SINGLE_TASK_HINTS: dict[type[Node], str] = {
-    Join: "SHUFFLE_HASH(r)",
-    OuterJoin: "SHUFFLE_HASH(r)",
-    KeyFilter: "SHUFFLE_HASH(k)",
+    Join: "COALESCE(1), SHUFFLE_HASH(r)",
+    OuterJoin: "COALESCE(1), SHUFFLE_HASH(r)",
+    KeyFilter: "COALESCE(1), SHUFFLE_HASH(k)",
+    UnionAll: "COALESCE(1)",
 }
 
 
-def render(node: Node, leaf: Leaf, single_task: bool = False) -> Relation:
+def render(node: Node, leaf: Leaf, is_empty: IsEmpty, single_task: bool = False) -> Relation:
     """The tree as one SELECT; `leaf` gives the relations that are already bound."""
     bound = leaf(node)
     if bound is not None:
         return bound
-    inputs: list[Any] = [render(child, leaf, single_task) for child in node.inputs]
+    read = node.inputs
+    if isinstance(node, UnionAll):
+        read = tuple(term for term in read if not is_empty(term)) or read[:1]
+        if len(read) == 1:
+            return render(read[0], leaf, is_empty, single_task)
+    inputs: list[Any] = [render(child, leaf, is_empty, single_task) for child in read]
     if isinstance(node, KeyFilter):
-        inputs.append(render(node.keys, leaf, single_task))
+        inputs.append(render(node.keys, leaf, is_empty, single_task))
     relation = RENDERERS[type(node)](node, *inputs)
     return _in_one_task(node, relation) if single_task else relation
 
 
 def _in_one_task(node: Node, relation: Relation) -> Relation:
     hint = SINGLE_TASK_HINTS.get(type(node))
-    if hint is not None:
-        text = relation.sql.replace("SELECT", f"SELECT /*+ {hint} */", 1)
-        return Relation(text, relation.carriers)
-    if isinstance(node, UnionAll):  # a union of one-partition inputs has as many partitions
-        text = f"SELECT /*+ COALESCE(1) */ * FROM ({relation.sql})"
-        return Relation(text, relation.carriers)
-    return relation
+    return relation.hinted(hint) if hint else relation

@@ -1,7 +1,7 @@
 """Aggregates that know weights: count = Σw, sum = Σw·x, avg = Σw·x / Σw."""
 
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
-from pgstream.algebra.types import NUMERIC, Type
+from pgstream.algebra.types import DOUBLE, NUMERIC, Type
 from pgstream.engine.carriers import BIGINT, carrier_of, decimal
 from pgstream.engine.expressions import (
     Rendered,
@@ -12,6 +12,7 @@ from pgstream.engine.expressions import (
 )
 from pgstream.engine.relation import Relation, select
 
+OVERFLOW = "value out of range: overflow"
 TOO_MANY = "more than one row returned by a subquery used as an expression"
 
 
@@ -43,7 +44,9 @@ def value_of(call: AggregateCall, columns: list[Rendered], types: list[Type]) ->
     total = weighted_sum(argument, type_)
     if call.function == "sum":
         carrier = total.carrier if call.type.is_numeric else carrier_of(call.type)
-        return Rendered(cast(total.sql, carrier), carrier)
+        result = cast(total.sql, carrier)
+        is_single = call.type.is_float and carrier != total.carrier
+        return Rendered(finite(result, argument) if is_single else result, carrier)
     return average(total, present(argument), call.type)
 
 
@@ -55,13 +58,23 @@ def present(argument: Rendered) -> Rendered:
 def weighted_sum(argument: Rendered, type_: Type) -> Rendered:
     """Σ w·x in the type in which PostgreSQL sums: bigint, numeric or double precision."""
     if type_.is_float:
-        double = carrier_of(Type("double precision", "double precision"))
-        return Rendered(f"SUM(CAST({argument.sql} AS DOUBLE) * w)", double)
+        total = f"SUM(CAST({argument.sql} AS DOUBLE) * w)"
+        return Rendered(finite(total, argument), carrier_of(DOUBLE))
     if type_.is_numeric or type_.name == "bigint":
         carrier = decimal(argument.carrier.scale or 0, argument.carrier)
         product = cast(f"{cast(argument.sql, carrier)} * CAST(w AS DECIMAL(19,0))", carrier)
         return Rendered(cast(f"SUM({product})", carrier), carrier)
     return Rendered(f"SUM(CAST({argument.sql} AS BIGINT) * w)", BIGINT)
+
+
+def finite(total: str, argument: Rendered) -> str:
+    """An overflow is an error: a sum is infinite only where one of its terms is."""
+    infinite = "DOUBLE('Infinity')"
+    given = f"coalesce(bool_or(abs({argument.sql}) = {infinite}), false)"
+    return (
+        f"CASE WHEN abs({total}) = {infinite} AND NOT {given} THEN raise_error('{OVERFLOW}')"
+        f" ELSE {total} END"
+    )
 
 
 def extreme(function: str, argument: Rendered, type_: Type, only: str | None = None) -> Rendered:

@@ -1,10 +1,13 @@
 """WHERE keeps the rows for which the predicate is true; the weight stays."""
 
+from dataclasses import replace
+
 from pgstream.algebra.operators.filter import Filter
 from pgstream.engine.expressions import render
 from pgstream.engine.relation import Relation
 
 
 def filter_(node: Filter, input: Relation) -> Relation:
-    predicate = render(node.predicate, input.columns())
-    return Relation(f"SELECT * FROM ({input.sql}) WHERE {predicate.sql}", input.carriers)
+    below = input.select()
+    predicate = render(node.predicate, below.columns())
+    return replace(below, where=(*below.where, predicate.sql)).relation()

@@ -2,14 +2,14 @@
 
 from pgstream.algebra.operators.join import Join, Pairing
 from pgstream.engine.expressions import aligned, render
-from pgstream.engine.relation import Relation, select
+from pgstream.engine.relation import Relation, Select
 
 
 def join(node: Join, left: Relation, right: Relation) -> Relation:
     columns = left.columns("l") + right.columns("r")
     condition = on_condition(node, left, right)
     how = f"JOIN ({right.sql}) r ON {condition}" if condition else f"CROSS JOIN ({right.sql}) r"
-    return select(columns, "l.w * r.w", f"({left.sql}) l {how}")
+    return Select(tuple(columns), "l.w * r.w", f"({left.sql}) l {how}").relation()
 
 
 def on_condition(node: Pairing, left: Relation, right: Relation) -> str:

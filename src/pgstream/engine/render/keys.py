@@ -2,7 +2,7 @@
 
 from pgstream.algebra.operators.keys import KeyFilter, Keys
 from pgstream.engine.expressions import aligned
-from pgstream.engine.relation import Relation, select
+from pgstream.engine.relation import Relation, Select, select
 
 
 def keys(node: Keys, input: Relation) -> Relation:
@@ -23,5 +23,5 @@ def key_filter(node: KeyFilter, input: Relation, among: Relation) -> Relation:
     pairs = " AND ".join(f"{first} <=> {second}" for first, second in compared)
     # Keys are distinct, so an inner join keeps each row once; a semi-join would be moved by
     # the optimizer below the point where its input is made one partition.
-    sql = f"SELECT a.* FROM ({input.sql}) a JOIN ({among.sql}) k ON {pairs}"
-    return Relation(sql, input.carriers)
+    source = f"({input.sql}) a JOIN ({among.sql}) k ON {pairs}"
+    return Select(tuple(rows), "a.w", source).relation()

@@ -1,11 +1,14 @@
 """Weights with the other sign; equal rows once, with the sum of their weights."""
 
+from dataclasses import replace
+
 from pgstream.algebra.operators.negate import Consolidate, Negate
 from pgstream.engine.relation import Relation, select
 
 
 def negate(node: Negate, input: Relation) -> Relation:
-    return select(input.columns(), "-w", f"({input.sql})")
+    below = input.select()
+    return replace(below, weight=f"-({below.weight})").relation()
 
 
 def consolidate(node: Consolidate, input: Relation) -> Relation:

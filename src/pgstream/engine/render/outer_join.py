@@ -1,7 +1,7 @@
 """LEFT and FULL join of rows that exist; a padded row keeps its own side's weight."""
 
 from pgstream.algebra.operators.outer_join import OuterJoin
-from pgstream.engine.relation import Relation, select
+from pgstream.engine.relation import Relation, Select
 from pgstream.engine.render.join import on_condition
 
 
@@ -10,4 +10,5 @@ def outer_join(node: OuterJoin, left: Relation, right: Relation) -> Relation:
     how = "FULL" if node.keeps_right else "LEFT"
     condition = on_condition(node, left, right) or "true"
     source = f"({left.sql}) l {how} JOIN ({right.sql}) r ON {condition}"
-    return select(columns, "coalesce(l.w, 1) * coalesce(r.w, 1)", source)
+    weight = "coalesce(l.w, 1) * coalesce(r.w, 1)"
+    return Select(tuple(columns), weight, source).relation()

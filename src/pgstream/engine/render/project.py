@@ -1,11 +1,17 @@
 """One expression per column; the weight stays."""
 
+from dataclasses import replace
+
+from pgstream.algebra.expressions import Ref
 from pgstream.algebra.operators.project import Project
 from pgstream.engine.expressions import render
-from pgstream.engine.relation import Relation, select
+from pgstream.engine.relation import Relation
 
 
 def project(node: Project, input: Relation) -> Relation:
-    columns = input.columns()
-    items = [render(expression, columns) for expression in node.expressions]
-    return select(items, "w", f"({input.sql})")
+    identity = [Ref(i, column.type) for i, column in enumerate(node.input.columns)]
+    if list(node.expressions) == identity:
+        return input
+    below = input.select()
+    items = [render(expression, below.columns()) for expression in node.expressions]
+    return replace(below, items=tuple(items)).relation()

@@ -1,16 +1,19 @@
 """xxhash64 over the columns, each in a form that is equal where the values are equal."""
 
+from dataclasses import replace
+
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.engine.carriers import BIGINT
 from pgstream.engine.expressions import Rendered
-from pgstream.engine.relation import Relation, select
+from pgstream.engine.relation import Relation
 
 
 def row_id(node: RowId, input: Relation) -> Relation:
-    columns = input.columns()
+    below = input.select()
+    columns = below.columns()
     hashed = ", ".join(canonical(columns[i]) for i in node.indexes)
     id_ = Rendered(f"xxhash64({hashed})" if hashed else "CAST(0 AS BIGINT)", BIGINT)
-    return select([*columns, id_], "w", f"({input.sql})")
+    return replace(below, items=(*columns, id_)).relation()
 
 
 def canonical(column: Rendered) -> str:
