@@ -25,9 +25,9 @@ setup: $(STAMP) java ## create the environment; install Java if it is missing an
 demo: $(STAMP) java ## a guided tour on a local PostgreSQL and a local Spark
 	@$(BIN)/pgstream demo
 
-test: $(STAMP) java lint ## lint, then all tests; ARGS="..." goes to pytest
+test: $(STAMP) java lint ## lint, then all tests, two at a time; ARGS="..." goes to pytest
 	@echo "==> pytest"
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest $(or $(ARGS),--numprocesses 2 --dist loadfile)
 
 lint: $(STAMP) ## style, format, types and import directions
 	@echo "==> ruff check"

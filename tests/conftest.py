@@ -28,15 +28,14 @@ MARKERS = {
     "spark": ("spark",),
     "postgres": ("postgres",),
 }
-# Many short plans: the quick compiler, and room for all that it compiles.
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m -Xss8m"
+JAVA_OPTIONS = "-XX:ReservedCodeCacheSize=512m -Xss8m"  # many different plans, some deep
 TEMPLATE = "pgstream_template"
 TEST_SETTINGS = Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--examples", type=int, default=20, help="how many random stream tables are tried"
+        "--examples", type=int, default=500, help="how many random stream tables are tried"
     )
 
 

@@ -10,9 +10,14 @@ from generator.scenario import Scenario
 
 from helpers import assert_exact, assert_types
 from pgstream.client import PgStream
-from pgstream.errors import NumericRange, UnsupportedConstruct, UnsupportedExpression
+from pgstream.errors import (
+    NumericRange,
+    UnsupportedConstruct,
+    UnsupportedExpression,
+    UnsupportedType,
+)
 
-REFUSALS = (UnsupportedConstruct, UnsupportedExpression, NumericRange)
+REFUSALS = (UnsupportedConstruct, UnsupportedExpression, UnsupportedType, NumericRange)
 
 
 class Undo(Exception):

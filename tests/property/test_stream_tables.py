@@ -28,7 +28,7 @@ from pgstream.settings import Settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 from cut import cut
-from generator.scenario import Scenario, scenario
+from generator.scenario import PARTS, Scenario, scenario
 from play import is_lively, play
 
 SETTINGS = Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1)
@@ -42,6 +42,7 @@ class Run:
 
     def __init__(self, seed: str, examples: int) -> None:
         self.numbers = random.Random(seed)
+        self.turn = 0
         self.left = examples
         self.lock = threading.Lock()
         self.seen: Counter[str] = Counter()
@@ -52,7 +53,8 @@ class Run:
         with self.lock:
             if self.left == 0 or self.failed:
                 return None
-            return self.numbers.randrange(2**48)
+            self.turn += 1  # every part has its turn
+            return self.numbers.randrange(2**40) * len(PARTS) + self.turn % len(PARTS)
 
     def passed(self, seen: Counter[str]) -> None:
         with self.lock:
@@ -99,6 +101,8 @@ def test_every_refresh_is_exact(opened: Any, request: pytest.FixtureRequest) -> 
         shortest = shorten(opened, scenario(number), error)
         pytest.fail(f"scenario({number}) gives {error}\n\nCut down:\n{shortest.script()}")
     assert run.seen["refused"] <= MOST_REFUSED * run.seen["streams"]
+    if option("--examples") >= 5 * len(PARTS):
+        assert [part for part in PARTS if not run.seen[part]] == []
 
 
 def shorten(opened: Any, example: Scenario, error: BaseException) -> Scenario:

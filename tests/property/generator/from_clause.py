@@ -64,7 +64,7 @@ class FromClause:
         self.queries.budget -= 1
         if scope.depth > 0 and self.queries.budget > 0 and self.dice.maybe(0.5):
             self.queries.used["subquery in FROM"] += 1
-            deep = self.dice.maybe(0.15, "deep correlation")
+            deep = self.dice.maybe(0.15)
             inner = self.queries.query(scope.deeper() if deep else scope.deeper().alone())
             return replace(inner, sql=f"({inner.sql})")
         return self.dice.choice(scope.relations)
@@ -94,6 +94,8 @@ class FromClause:
         if form < 0.35 or comma:
             return replace(joined, clause=f"{source.clause}, {item}").having(f"({test})"), True
         kind = self.kind()
+        if kind and "GROUP BY" in relation.sql:
+            self.queries.used["outer join over aggregate"] += 1
         if kind == "FULL ":  # PostgreSQL asks for a condition that can be merged or hashed
             test = " AND ".join(
                 self.equality(*self.dice.choice(pairs), plain=True)
@@ -126,8 +128,7 @@ class FromClause:
     # --- LATERAL ----------------------------------------------------------------------------
 
     def lateral(self, source: Source, scope: Scope) -> Source | None:
-        form = self.dice.some(("function/lateral function", "subquery/lateral subquery",
-                               "subquery/lateral subquery", "none"))  # fmt: skip
+        form = self.dice.choice(("function", "subquery", "subquery", "none"))
         if form == "function":
             return self.lateral_function(source)
         if form == "subquery":

@@ -29,7 +29,7 @@ class Grouping:
             for i, key in enumerate(keys)
         ]
         calls = [
-            self.array(make) if arrays and self.dice.maybe(0.1, "more aggregates")
+            self.array(make) if arrays and self.dice.maybe(0.1)
             else self.aggregate(make, source.rows)
             for _ in range(self.dice.randint(1, 3))
         ]  # fmt: skip
@@ -40,11 +40,7 @@ class Grouping:
         if self.dice.maybe(0.3):
             tail += f" HAVING {self.having(scope, make, plain, source.rows)}"
         self.queries.used["GROUP BY"] += 1
-        if (
-            by
-            and all(not _constant(key) for key in keys)
-            and self.dice.maybe(0.15, "grouped window")
-        ):
+        if by and all(not _constant(key) for key in keys) and self.dice.maybe(0.15):
             tail += self.windows_over(keys, calls, items, source.rows)
         return self.queries.finished(source, items, tail, source.rows if keys else 1)
 
@@ -128,11 +124,9 @@ class Grouping:
                         inner.scale)  # fmt: skip
         inner = make.of(type_, 1)
         if type_ == "bool":
-            if self.dice.maybe(1, "more aggregates"):
-                return Expr(f"{self.dice.choice(('bool_and', 'bool_or'))}({inner.sql})", "bool")
-            return Expr(f"(count({inner.sql}) > 0)", "bool")
+            return Expr(f"{self.dice.choice(('bool_and', 'bool_or'))}({inner.sql})", "bool")
         if type_ == "text" and inner.bound * rows < LONGEST and (
-                self.dice.maybe(0.5, "more aggregates")):  # fmt: skip
+                self.dice.maybe(0.5)):  # fmt: skip
             distinct = self.distinct()
             return Expr(f"string_agg({distinct}{inner.sql}, ',' ORDER BY {inner.sql})", "text",
                         (inner.bound + 1) * rows)  # fmt: skip
@@ -149,7 +143,7 @@ class Grouping:
         return Expr(f"sum({self.distinct()}{inner.sql})", "bigint", inner.bound * rows)
 
     def distinct(self) -> str:
-        return "DISTINCT " if self.dice.maybe(0.2, "more aggregates") else ""
+        return "DISTINCT " if self.dice.maybe(0.2) else ""
 
     def array(self, make: Expressions) -> Expr:
         inner = make.of("int", 1)
@@ -172,7 +166,7 @@ class Grouping:
     def beside(self, scope: Scope, keys: tuple[Expr, ...]) -> list[Expr]:
         """A subquery in the SELECT list of a grouped query; it may read the keys."""
         inner = self.queries.inner(scope, keys)
-        if inner is None or not self.dice.maybe(0.12, "having subquery"):
+        if inner is None or not self.dice.maybe(0.12):
             return []
         found = inner.scalar(self.dice.choice(ORDERED))
         return [] if found is None else [found]
@@ -180,7 +174,7 @@ class Grouping:
     def having(self, scope: Scope, make: Expressions, keys: tuple[Expr, ...], rows: float) -> str:
         call = self.aggregate(make, rows)
         inner = self.queries.inner(scope, keys)
-        if inner is not None and self.dice.maybe(0.3, "having subquery"):
+        if inner is not None and self.dice.maybe(0.3):
             self.queries.used["subquery in HAVING"] += 1
             found = inner.exists() if self.dice.maybe(0.4) else inner.scalar(call.type)
             if found is not None and found.type == "bool":

@@ -6,8 +6,6 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from generator.features import FEATURES
-
 NUMBERS = ("int", "bigint", "numeric")
 ORDERED = (*NUMBERS, "date")
 TYPES = (*ORDERED, "text", "bool")
@@ -17,15 +15,9 @@ MOST_DECIMALS = 8
 
 
 class Dice(random.Random):
-    def maybe(self, share: float, feature: str | None = None) -> bool:
-        """True that often; never if the feature is off."""
-        wins = self.random() < share
-        return wins and (feature is None or FEATURES[feature])
-
-    def some(self, things: Iterable[str]) -> str:
-        """One of those whose feature is on: `thing` or `thing/feature`."""
-        pairs = [thing.partition("/") for thing in things]
-        return self.choice([name for name, _, off in pairs if not off or FEATURES[off]])
+    def maybe(self, share: float) -> bool:
+        """True that often."""
+        return self.random() < share
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class Queries:
 
     def top(self, scope: Scope) -> Relation:
         """A whole query; here only may LIMIT stand outside of subqueries."""
-        if not self.dice.maybe(0.15, "topk"):
+        if not self.dice.maybe(0.15):
             return self.query(scope, arrays=True)
         self.used["TopK"] += 1
         made = self.query(scope)
@@ -74,7 +74,7 @@ class Queries:
     def query(self, scope: Scope, arrays: bool = False) -> Relation:
         if scope.depth > 0 and self.dice.maybe(0.14):
             return self.with_cte(scope)
-        if self.dice.maybe(0.07, "recursion"):
+        if self.dice.maybe(0.07):
             made = recursion.query(self, scope)
             if made is not None:
                 return made
@@ -111,6 +111,8 @@ class Queries:
             columns = [wider(a, b) for a, b in zip(columns, other.columns, strict=True)]
             rows += other.rows
             parts.append(other.sql)
+        if any(" JOIN " in part for part in parts):
+            self.used["set operation over join"] += 1
         text = parts[0]
         for part in parts[1:]:
             word = self.dice.choice(SET_OPERATIONS)
@@ -138,11 +140,11 @@ class Queries:
                                               for type_ in wanted])  # fmt: skip
         if shape < 0.30:
             return self.grouping.grouped(scope, source, arrays)
-        if shape < 0.38 and self.dice.maybe(1, "grouping sets"):
+        if shape < 0.38:
             return self.grouping.sets(scope, source)
-        if shape < 0.60 and self.dice.maybe(1, "window"):
+        if shape < 0.60:
             return self.windowed(source)
-        if shape < 0.67 and not plain_order and self.dice.maybe(1, "distinct on"):
+        if shape < 0.67 and not plain_order:
             return self.distinct_on(scope, source)
         make = self.expressions(source.columns, scope)
         return self.plain(scope, source, [make.any() for _ in range(self.dice.randint(1, 4))])
@@ -153,6 +155,8 @@ class Queries:
 
     def windowed(self, source: Source) -> Relation:
         windows = Windows(self, source.columns, source.rows)
+        if any(f"{kind} JOIN" in source.clause for kind in ("LEFT", "RIGHT", "FULL")):
+            self.used["window over outer join"] += 1
         make = self.expressions(source.columns)
         items = [make.any() for _ in range(self.dice.randint(1, 2))]
         items += [windows.item() for _ in range(self.dice.randint(1, 3))]

@@ -18,7 +18,7 @@ class Subqueries:
         self.queries, self.dice, self.scope = queries, queries.dice, scope
 
     def allowed(self) -> bool:
-        return self.queries.budget > 0 and self.dice.maybe(1, "subquery")
+        return self.queries.budget > 0
 
     def source(self) -> Source:
         return self.correlated(self.queries.from_clause.make(self.scope, most=2))
@@ -28,8 +28,7 @@ class Subqueries:
     def test(self) -> Expr | None:
         if not self.allowed():
             return None
-        form = self.dice.some(("exists", "exists", "in", "in", "rows", "any/quantified",
-                               "all/quantified"))  # fmt: skip
+        form = self.dice.choice(("exists", "exists", "in", "in", "rows", "any", "all"))
         if form == "exists":
             return self.exists()
         if form == "rows":
@@ -91,7 +90,7 @@ class Subqueries:
         self.queries.used["scalar subquery"] += 1
         made = self.queries.expressions(source.columns)
         where = condition(source.where)
-        if self.dice.maybe(0.2, "scalar limit"):
+        if self.dice.maybe(0.2):
             item = made.of(type_, 1)
             order = self.queries.ordering(["1"])
             return Expr(f"(SELECT {item.sql} FROM {source.clause}{where} ORDER BY {order} LIMIT 1)",
@@ -106,7 +105,7 @@ class Subqueries:
         if self.dice.maybe(0.25):
             return source
         conjuncts = [self.correlation(source.columns)]
-        if len(self.scope.outer) > 1 and self.dice.maybe(0.4, "deep correlation"):
+        if len(self.scope.outer) > 1 and self.dice.maybe(0.4):
             self.queries.used["two levels up"] += 1
             conjuncts.append(self.correlation(source.columns, level=-2))
         return source.having(*(c for c in conjuncts if c is not None))
@@ -118,7 +117,7 @@ class Subqueries:
         self.queries.used["correlation"] += 1
         inner, outer = self.dice.choice(pairs)
         form = self.dice.random()
-        if form < 0.65 or not self.dice.maybe(1, "inequality"):
+        if form < 0.65:
             return f"{inner.sql} = {outer.sql}"
         self.queries.used["correlation by inequality"] += 1
         if form < 0.75 and inner.type in NUMBERS and inner.fits and outer.fits:

@@ -1,4 +1,8 @@
-"""Window functions. Where a function depends on the order of peers, the order is total."""
+"""Window functions. Where a function depends on the order of peers, the order is total.
+
+Copies of a row are peers even then. Functions that tell copies apart (by number, by distance, by
+ROWS) all stand over one partition and order: over two, SQL leaves open which copy is which.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +36,7 @@ class Windows:
         self.total = [c.sql for c in (total or columns)]
         self.grouped = total is not None
         self.named: dict[str, str] = {}
+        self.apart = ""
 
     def clause(self) -> str:
         listed = ", ".join(f"{name} AS ({text})" for name, text in self.named.items())
@@ -67,7 +72,7 @@ class Windows:
 
     def rank(self) -> Expr:
         function = self.dice.choice(RANKS)
-        over = self.over(total=function in ("row_number", "ntile"))
+        over = self.over_apart() if function in ("row_number", "ntile") else self.over(total=False)
         if function == "ntile":
             return Expr(f"ntile({self.dice.randint(2, 3)}) {over}", "int", 3)
         if function == "cume_dist":
@@ -84,8 +89,7 @@ class Windows:
                 more += f", {column.sql}"
         if function == "nth_value":
             more = ", 2"
-        framed = function.endswith("value")
-        over = self.over(total=True, framed=framed)
+        over = self.over(True, framed=True) if function.endswith("value") else self.over_apart()
         return Expr(f"{function}({column.sql}{more}) {over}", column.type, column.bound,
                     column.scale)  # fmt: skip
 
@@ -116,9 +120,16 @@ class Windows:
     def over(self, total: bool, framed: bool = False) -> str:
         if self.dice.maybe(0.25) and not framed:
             return self.over_name(total)
-        partition = self.partition()
         order, frame = self.frame(total) if framed else (self.order(total), "")
-        return f"OVER ({' '.join(part for part in (partition, order, frame) if part)})"
+        if frame.startswith("ROWS"):
+            return self.over_apart(frame)
+        return f"OVER ({' '.join(part for part in (self.partition(), order, frame) if part)})"
+
+    def over_apart(self, frame: str = "") -> str:
+        """The window of the functions that tell copies of a row apart."""
+        if not self.apart or self.grouped:
+            self.apart = f"{self.partition()} {self.order(total=True)}".strip()
+        return f"OVER ({self.apart} {frame})".replace(" )", ")")
 
     def over_name(self, total: bool) -> str:
         """A window with a name; a second use of it shares it."""
@@ -161,8 +172,7 @@ class Windows:
             start, end = self.dice.choice(PLAIN_RANGES)
             return self.order(total), f"RANGE BETWEEN {start} AND {end}{self.exclude()}"
         start, end = self.bounds()
-        ordered = self.order(total or form == "ROWS")
-        return ordered, f"{form} BETWEEN {start} AND {end}{self.exclude()}"
+        return self.order(total), f"{form} BETWEEN {start} AND {end}{self.exclude()}"
 
     def bounds(self) -> tuple[str, str]:
         start = self.dice.choice(STARTS)
