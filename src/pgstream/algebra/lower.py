@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from pgstream.algebra.canonical import require_blind
 from pgstream.algebra.catalog import Catalog
 from pgstream.algebra.expressions import Ref
 from pgstream.algebra.lower_recursion import RecursiveCte, Scope, refers_to_itself
@@ -34,7 +35,10 @@ def lower(
 ) -> Node:
     """The operator tree; `names` are the output columns' names. What it finds of recursive CTEs
     goes into `recursions`."""
+    recursions = [] if recursions is None else recursions
     tree = Lowering(catalog, {}, recursions).query(query)
+    for part in (tree, *(term for r in recursions for term in (r.base, r.step))):
+        require_blind(part)
     if names is None:
         return tree
     if isinstance(tree, Project):

@@ -12,6 +12,15 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from pgstream.algebra.canonical import (
+    canonical_node,
+    canonical_text,
+    canonical_type,
+    canonical_value,
+    common_spelling,
+    has_spellings,
+)
+from pgstream.algebra.catalog import Relation
 from pgstream.algebra.expressions import (
     Call,
     Expression,
@@ -27,7 +36,7 @@ from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.one import One
 from pgstream.algebra.operators.outer_join import OuterJoin
-from pgstream.algebra.operators.project import pick
+from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.place import outer_join, place
@@ -173,13 +182,18 @@ class FromClause:
     def using(
         self, name: str, ours: Sequence[Table], theirs: Sequence[Table], side: str
     ) -> Expression:
-        places = []
-        for tables in (ours, theirs):
-            table = next(t for t in tables if name in t.names)
-            places.append(table.offset + table.names.index(name))
+        found = [next(t for t in tables if name in t.names) for tables in (ours, theirs)]
+        places = [table.offset + table.names.index(name) for table in found]
         if side == "FULL":
             self.select.merged[name] = (places[0], places[1])
-        return Call("=", self.select.alike(*places), BOOLEAN)
+        sides = self.select.alike(*places)
+        if has_spellings(common_spelling([value.type for value in sides])):
+            sides = self.canonical(name, found[0]), self.canonical(name, found[1])
+        return Call("=", sides, BOOLEAN)
+
+    def canonical(self, name: str, table: Table) -> Expression:
+        node = canonical_node(exp.column(name, table=table.alias, quoted=True))
+        return self.select.key(self.select.converter.convert(node), node)
 
     # --- relations that read what stands before them ----------------------------------------
 
@@ -202,7 +216,7 @@ class FromClause:
         right = self.select.parent.query(query, domain)
         width = len(right.columns) - len(domain.names)
         known = len(self.tables)
-        self.add(item, right, offset + len(left.columns), hidden=len(domain.names))
+        right = self.add(item, right, offset + len(left.columns), hidden=len(domain.names))
         pairs = tuple((index, width + i) for i, index in enumerate(domain.places))
         parts = self.on(join, offset)
         if join.side.upper() == "LEFT":
@@ -222,7 +236,7 @@ class FromClause:
         source, columns = narrowest(left, places)
         if own is not None and source is own.tree and columns == tuple(range(len(own.names))):
             return Domain(source, names, places)
-        return Domain(distinct(pick(source, columns)), names, places)
+        return Domain(distinct(pick(source, columns), len(columns)), names, places)
 
     def with_function(self, left: Node, join: exp.Join, offset: int) -> Node:
         side = join.side.upper()
@@ -253,8 +267,7 @@ class FromClause:
         fields = [Field(c, t) for c, t in relation.columns if c in relation.used]
         names = [shown.get(f.name, f.name) for f in fields]
         for text in select.hoists.texts.get(name, ()):
-            type_ = select.catalog.field_type(relation.source, text)
-            fields.append(Field(f"({text})", type_, text))
+            fields.append(self.computed(name, relation, text))
             names.append(f"({text})")
         scan = Scan(relation.source, tuple(fields))
         whole = relation.primary_key <= {f.name for f in fields}
@@ -262,14 +275,32 @@ class FromClause:
         select.register(Table(name, offset, tuple(names), scan, key), scan)
         return scan
 
+    def computed(self, alias: str, relation: Relation, text: str) -> Field:
+        """The field that a scan computes."""
+        type_ = self.select.catalog.field_type(relation.source, text)
+        if (alias, text) not in self.select.hoists.canonical:
+            return Field(f"({text})", type_, text)
+        columns = (column for column, _ in relation.columns)
+        equal = next((column for column in columns if canonical_text(column) == text), None)
+        return Field(f"({text})", canonical_type(type_), text, equal)
+
     def add(self, node: exp.Expr, tree: Node, offset: int, hidden: int = 0) -> Node:
-        """Registers a FROM item that is no table; the last `hidden` columns have no name."""
+        """Registers a FROM item that is no table; the last `hidden` columns have no name.
+        Canonical values of its columns come after them, where joins need them."""
         names = [column.name for column in tree.columns]
         given = renames(node)
         names[: len(given)] = given
         for i in range(len(names) - hidden, len(names)):
             names[i] = f"{HIDDEN}{offset + i}"
         alias = node.alias or node.alias_or_name
+        wanted = self.select.hoists.texts.get(alias, ())
+        values: list[Expression] = [Ref(i, c.type) for i, c in enumerate(tree.columns)]
+        for name, value in list(zip(names, values, strict=True)):
+            if (text := canonical_text(name)) in wanted:
+                names.append(f"({text})")
+                values.append(canonical_value(value))
+        if len(values) > len(tree.columns):
+            tree = Project(tree, tuple(values), tuple(names))
         self.select.register(Table(alias, offset, tuple(names), None), tree)
         return tree
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from pgstream.algebra.canonical import require_own_spelling
 from pgstream.algebra.operators.by_postgres import ByPostgres, over, select
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.scope import Table
@@ -45,7 +46,9 @@ def expand(
             return part
         if part.table == alias:
             return exp.column(part.this.copy(), table=FUNCTION)
-        return exp.column(f"c{lowering.index_of(part) - offset}", table="r")
+        index = lowering.index_of(part)
+        require_own_spelling(lowering.columns[index].type, alias)
+        return exp.column(f"c{index - offset}", table="r")
 
     alone = node.copy()
     alone.set("joins", None)  # what hangs on it is joined afterwards

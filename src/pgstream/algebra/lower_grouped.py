@@ -6,24 +6,32 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import exp
 
+from pgstream.algebra.canonical import as_key, own_spelling, require_key, shown_spelling
 from pgstream.algebra.convert import Converter
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref, plain_column
-from pgstream.algebra.functions import aggregate_refusal, can_be_key
-from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
+from pgstream.algebra.functions import aggregate_refusal
+from pgstream.algebra.operators.aggregate import MOMENTS, Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
-from pgstream.errors import UnsupportedExpression, UnsupportedType
+from pgstream.errors import UnsupportedExpression
 from pgstream.sql.deparsed import write
+from pgstream.sql.json_calls import JsonCall
 from pgstream.sql.walk import AGGREGATES, is_aggregate, parts
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower_select import SelectLowering
 
 COUNTS = ("count", "regr_count")
+QUOTIENTS = MOMENTS | {"avg"}
+ORDERLESS = frozenset(
+    ("count", "min", "max", "bool_and", "bool_or", "every", "bit_and", "bit_or", "bit_xor",
+     "regr_count", "range_agg", "range_intersect_agg", "json_objectagg")
+)  # fmt: skip
+NUMBER = "n"
 ZERO = Literal("0", BIGINT)
 
 
@@ -145,21 +153,23 @@ class GroupedSelect:
         return Project(self.tree, tuple(expressions), names)
 
     def key(self, node: exp.Expr) -> Expression:
+        value = self.below.convert(node)
+        require_key(value.type, f"A column of type {value.type} cannot be a grouping column.")
+        node = as_key(node, value)
         value = self.select.key(self.below.convert(node), node)
-        value = self.select.hoisted(value, node)
-        if not can_be_key(value.type):
-            raise UnsupportedType(
-                f"A column of type {value.type} cannot be a grouping column.",
-                hint="Group by an expression of another type.",
-            )
-        return value
+        return self.select.hoisted(value, node)
 
     def value(self, node: exp.Expr) -> Expression:
         return self.select.hoisted(self.below.convert(node), node)
 
     def on_spark(self, call: Counted) -> bool:
-        type_ = self.value(call.argument).type if call.argument is not None else None
-        return aggregate_refusal(call.function, type_) is None
+        if call.argument is None:
+            return True
+        type_ = self.value(call.argument).type
+        if aggregate_refusal(call.function, type_) is not None:
+            return False
+        open_digits = type_.is_numeric and type_.digits is None and call.function in MOMENTS
+        return not open_digits or self.scale(call) is not None
 
     def call(self, call: Counted, expressions: list[Expression]) -> AggregateCall:
         value = self.value(call.argument) if call.argument is not None else None
@@ -168,7 +178,24 @@ class GroupedSelect:
         if value is None:
             return AggregateCall(call.function, None, BIGINT)
         type_ = self.select.catalog.type_of(f"{call.function}(s.c0)", {0: value.type})
-        return AggregateCall(call.function, placed(value, expressions), type_)
+        place, scale = placed(value, expressions), None
+        if (decimals := self.scale(call)) is not None:
+            if call.condition is not None:
+                decimals = self.filtered(decimals, call.condition)
+            scale = placed(decimals, expressions)
+        return AggregateCall(call.function, place, type_, scale)
+
+    def scale(self, call: Counted) -> Expression | None:
+        """The argument's number of decimals, where the digits of the result hang on it, its
+        type does not tell, and a scan can."""
+        if call.argument is None or call.function not in QUOTIENTS:
+            return None
+        type_ = self.value(call.argument).type
+        if not type_.is_numeric or type_.digits is not None:
+            return None
+        node = exp.Anonymous(this="scale", expressions=[call.argument.copy()])
+        value = self.value(node)
+        return value if isinstance(value, Ref) else None
 
     def filtered(self, value: Expression | None, condition: exp.Expr) -> Expression:
         """agg(x) FILTER (WHERE p) = agg(CASE WHEN p THEN x END)."""
@@ -177,17 +204,20 @@ class GroupedSelect:
         return Call("case", (test, value, Literal(None, value.type)), value.type)
 
     def by_postgres(self, expressions: list[Expression]) -> ByPostgres:
-        """PostgreSQL computes the calls over the rows of the touched groups, which come to it
+        """PostgreSQL computes the calls over the rows of the touched groups, which are numbered
         in one order, so that a group gives the same value each time."""
         width = len(expressions)
         texts = [self.written(call, expressions) for call in self.calls]
         tree = self.narrowed(expressions)
-        order = ", ".join(f"c{i}::text" for i in range(len(expressions))) or "1"
-        items = [*(f"r.c{i}" for i in range(width)), *texts]
-        query = select(items, f"(SELECT * FROM {ROWS} ORDER BY {order}) r", "1::bigint")
-        if width:
-            query += " GROUP BY " + ", ".join(f"r.c{i}" for i in range(width))
+        places = range(len(expressions))
         types = {i: column.type for i, column in enumerate(tree.columns)}
+        keys = [own_spelling(f"c{i}", types[i]) for i in range(width)]
+        order = ", ".join([*keys, *(f"c{i}::text" for i in places[width:])]) or "1"
+        numbered = f"SELECT *, row_number() OVER (ORDER BY {order}) AS {NUMBER} FROM {ROWS}"
+        items = [*(shown_spelling(f"r.c{i}", types[i]) for i in range(width)), *texts]
+        query = select(items, f"({numbered}) r", "1::bigint")
+        if width:
+            query += " GROUP BY " + ", ".join(f"r.{key}" for key in keys)
         made = self.select.catalog.row_of(query, types)
         names = [function_of(call) for call in self.calls]
         values = tuple(
@@ -203,7 +233,7 @@ class GroupedSelect:
         def column(part: exp.Expr) -> exp.Expr:
             return self.handed(part, expressions) if isinstance(part, exp.Column) else part
 
-        return write(call.copy().transform(column))
+        return write(in_order(call.copy().transform(column)))
 
     def handed(self, node: exp.Expr, expressions: list[Expression]) -> exp.Expr:
         """The column of the rows handed over. A numeric of any scale goes as text where a scan
@@ -247,10 +277,42 @@ def counted_call(node: exp.Expr) -> Counted | None:
     if isinstance(node, exp.Filter):
         condition = node.args["expression"].this
         node = node.args["this"]
-    if not isinstance(node, AGGREGATES) or isinstance(node.this, exp.Distinct | exp.Order):
+    if isinstance(node, exp.Anonymous) and node.name.lower() in MOMENTS:
+        argument = node.expressions[0]
+    elif isinstance(node, AGGREGATES):
+        argument = node.this
+    else:
         return None
-    argument = None if isinstance(node.this, exp.Star) else node.this
-    return Counted(node.sql_name().lower(), argument, condition)
+    if isinstance(argument, exp.Distinct | exp.Order):
+        return None
+    given = None if isinstance(argument, exp.Star) else argument
+    return Counted(function_of(node), given, condition)
+
+
+def in_order(call: exp.Expr) -> exp.Expr:
+    """The call over rows in the order of their numbers, where the order may show: in what it
+    collects, in the last digits of a float, and between equal values of an order of its own."""
+    inner = call
+    while isinstance(inner, exp.Filter):
+        inner = inner.this
+    if isinstance(inner, exp.WithinGroup) or function_of(inner) in ORDERLESS:
+        return call
+    pieces = list(inner.iter_expressions())
+    order = next((piece for piece in pieces if isinstance(piece, exp.Order)), None)
+    if isinstance(order.this if order else pieces[-1], exp.Distinct):
+        return call
+    number = exp.Ordered(this=exp.column(NUMBER, table="r"), nulls_first=False)
+    if order is not None:
+        order.append("expressions", number)
+    elif isinstance(inner, JsonCall):
+        clauses = [piece for piece in pieces if piece.name in ("NULL", "ABSENT", "RETURNING")]
+        place = pieces.index(clauses[0]) if clauses else len(pieces)
+        inner.set(
+            "expressions", [*pieces[:place], exp.Order(expressions=[number]), *pieces[place:]]
+        )
+    else:
+        pieces[-1].replace(exp.Order(this=pieces[-1].copy(), expressions=[number]))
+    return call
 
 
 def function_of(call: exp.Expr) -> str:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
-from pgstream.algebra.differentiate import is_linear
+from pgstream.algebra.canonical import with_any_spelling
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.functions import can_be_key
 from pgstream.algebra.legalize import legalize
+from pgstream.algebra.lower_sets import comparable_rows
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.node import Node
@@ -32,7 +32,7 @@ from pgstream.algebra.operators.working import Working
 from pgstream.algebra.recursion import LEVEL, STATE_SCHEMA, Recursion, is_working, substituted
 from pgstream.algebra.trace import trace
 from pgstream.algebra.types import INTEGER
-from pgstream.errors import UnsupportedConstruct, UnsupportedType
+from pgstream.errors import UnsupportedConstruct
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower import Lowering
@@ -72,11 +72,13 @@ class RecursiveCte:
             raise _refused(name, "reads itself outside of a UNION")
         names = [c.name for c in self.cte.args["alias"].args.get("columns") or ()]
         base = _named(self.scope.with_ctes(union).query(union.this), names)
-        step = self.step(union, union.args["expression"], base)
         level = None
         if union.args.get("distinct"):
-            _require_keys(name, base)
+            base = _named(comparable_rows(base), names)
+            step = comparable_rows(self.step(union, union.args["expression"], base))
         else:
+            base = with_any_spelling(base)
+            step = self.step(union, union.args["expression"], base)
             level = own_level(base, step)
             if level is None:
                 level = len(base.columns)
@@ -246,7 +248,7 @@ def require_linear(recursion: Recursion) -> None:
     while not is_working(node):
         below = next(i for i in node.inputs if any(map(is_working, i.walk())))
         left = isinstance(node, OuterJoin) and not node.keeps_right and below is node.left
-        if isinstance(node, UnionAll) or not (is_linear(node) or left):
+        if isinstance(node, UnionAll) or (node.gives_rows and not left):
             raise _refused(recursion.name, f"is below {_words(node)} in its recursive term")
         node = below
 
@@ -267,16 +269,6 @@ def _words(node: Node) -> str:
             return label
         case _:
             return "a UNION"
-
-
-def _require_keys(name: str, base: Node) -> None:
-    for column in base.columns:
-        if not can_be_key(column.type):
-            raise UnsupportedType(
-                f"The rows of {name} are compared as a whole, and its column {column.name} of type "
-                f"{column.type} cannot be.",
-                hint="Leave the column out, cast it, or use UNION ALL.",
-            )
 
 
 def _refused(name: str, what: str) -> UnsupportedConstruct:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.convert import Converter
+from pgstream.algebra.canonical import (
+    canonical_argument,
+    canonical_value,
+    common_spelling,
+    comparisons,
+    is_canonical_column,
+)
+from pgstream.algebra.convert import Converter, all_argument
 from pgstream.algebra.expressions import Call, Expression, Ref, conjuncts, plain_column, refs
 from pgstream.algebra.functions import divides_numerics, spark_refusal
+from pgstream.algebra.guards import filtered_tables, guarded, is_guard, may_fail
 from pgstream.algebra.lower_from import FromClause
 from pgstream.algebra.lower_grouped import GroupedSelect, has_aggregates
 from pgstream.algebra.lower_sets import distinct
@@ -20,7 +29,7 @@ from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.place import place
 from pgstream.algebra.scope import Domain, Table
-from pgstream.errors import UnsupportedConstruct, UnsupportedExpression
+from pgstream.errors import UnsupportedConstruct, UnsupportedExpression, UnsupportedType
 from pgstream.sql.deparsed import write
 
 if TYPE_CHECKING:
@@ -29,9 +38,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class Hoists:
-    """Expressions that PostgreSQL computes while it reads a table, per FROM alias."""
+    """Expressions that PostgreSQL computes while it reads a table, per FROM alias.
+
+    `written` has for an expression the text that computes it: it may have a guard.
+    """
 
     texts: dict[str, list[str]] = field(default_factory=dict)
+    written: dict[tuple[str, str], str] = field(default_factory=dict)
+    canonical: set[tuple[str, str]] = field(default_factory=set)
+    """Those texts that give a canonical value."""
 
     def add(self, alias: str, text: str) -> None:
         self.texts.setdefault(alias, []).append(text)
@@ -44,6 +59,8 @@ class HoistFound(Exception):
 
 # Parts of an expression that are not values of their own.
 NOT_VALUES = (exp.DataType, exp.Identifier, exp.Column, exp.If, exp.Any, exp.All, exp.Var)
+# Of these PostgreSQL computes one part: the others might fail, so no scan computes parts of them.
+CHOICES = (exp.Case, exp.Coalesce)
 REPLACED = (exp.Exists, exp.In, exp.Subquery, exp.Window)
 
 
@@ -61,13 +78,17 @@ class SelectLowering:
         self.merged: dict[str, tuple[int, int]] = {}
         self.replaced: dict[str, Expression] = {}
         self.converter = Converter(self.catalog, self.columns, self.resolve)
+        self.filtered = filtered_tables(node)
+        self.checked: Sequence[exp.Expr] = ()
+        """Conditions of WHERE that a row must pass before more of it is computed."""
 
     def lower(self) -> Node:
         node = self.node
         where = node.args.get("where")
         parts = and_parts(where.this) if where else []
         simple = [part for part in parts if part.find(exp.Query) is None]
-        tree = place(FromClause(self).lower(), self.all_of(simple))
+        self.checked = simple
+        tree = place(FromClause(self).lower(), self.where(simple))
         tree = Subqueries(self).attach(tree)
         tree = place(tree, self.all_of(part for part in parts if part not in simple))
         if self.is_grouped():
@@ -81,7 +102,7 @@ class SelectLowering:
                 expressions.append(column)
                 names.append(self.columns[column.index].name)
             tree = Project(tree, tuple(expressions), tuple(names))
-        return distinct(tree) if node.args.get("distinct") else tree
+        return distinct(tree, len(self.domain_columns())) if node.args.get("distinct") else tree
 
     def domain_columns(self) -> list[Ref]:
         """The domain is what FROM starts with."""
@@ -107,6 +128,15 @@ class SelectLowering:
             parts += self.condition(self.converter.convert(part), part)
         return parts
 
+    def where(self, nodes: Sequence[exp.Expr]) -> list[Expression]:
+        """As `all_of`; each is computed only where those before it hold."""
+        parts: list[Expression] = []
+        for i, node in enumerate(nodes):
+            self.checked = nodes[:i]
+            parts += self.all_of([node])
+        self.checked = nodes
+        return parts
+
     def hoisted(self, expression: Expression, node: exp.Expr) -> Expression:
         """The expression; raises HoistFound if a scan should compute it, or a part of it."""
         # Numerics are divided with PostgreSQL's own digits, where it can.
@@ -116,6 +146,10 @@ class SelectLowering:
 
     def condition(self, expression: Expression, node: exp.Expr) -> list[Expression]:
         """A conjunct; the sides of an equality between tables become columns."""
+        if self.table_of(expression) is None:
+            compared = comparisons(node, lambda side: self.converter.convert(side).type)
+            if compared != node:
+                expression, node = self.converter.convert(compared), compared
         if isinstance(expression, Call) and expression.function == "=":
             sides = [unwrap(node.this), unwrap(node.args["expression"])]
             tables = [self.table_of(side) for side in expression.arguments]
@@ -149,10 +183,13 @@ class SelectLowering:
         if self.replaced and isinstance(node, REPLACED):
             return self.replaced.get(write(node))
         for table in self.tables:
-            if table.scan and not table.padded and _reads_only(node, table):
-                text = self.table_text(node, table)
-                if text in self.hoists.texts.get(table.alias, ()):
+            if self.computes(table, node) and _reads_only(node, table):
+                plain = self.table_text(node, table)
+                text = self.hoists.written.get((table.alias, plain))
+                if text is not None and f"({text})" in table.names:
                     return self.ref(table.offset + table.names.index(f"({text})"))
+        if (inner := canonical_argument(node)) is not None:
+            return canonical_value(self.converter.convert(inner))
         if not isinstance(node, exp.Column):
             return None
         if isinstance(node.this, exp.Star):
@@ -163,7 +200,7 @@ class SelectLowering:
             )
         if not node.table and node.name in self.merged:
             sides = self.alike(*self.merged[node.name])
-            return Call("coalesce", sides, sides[0].type)
+            return Call("coalesce", sides, common_spelling([side.type for side in sides]))
         return self.ref(self.index_of(node))
 
     def index_of(self, column: exp.Expr) -> int:
@@ -215,29 +252,45 @@ class SelectLowering:
         table = self.table_of(expression)
         if not refs(expression):  # a constant that PostgreSQL computes: any table will do
             table = next((t for t in self.tables if t.scan is not None and not t.padded), None)
-        computable = table is not None and table.scan is not None and not table.padded
+        computable = table is not None and self.computes(table, node)
         if table is not None and computable and plain_column(expression) is None:
-            text = self.table_text(node, table)
-            if text not in self.hoists.texts.get(table.alias, ()):
+            mark = (table.alias, self.table_text(node, table))
+            if mark not in self.hoists.written:
+                guards = [] if is_canonical_column(node) else self.guards(node, table)
+                text = guarded(mark[1], guards)
+                self.hoists.written[mark] = text
+                if canonical_argument(node) is not None:
+                    self.hoists.canonical.add((table.alias, text))
                 raise HoistFound(table.alias, text)
-        if spark_refusal(expression) is None:
+        if spark_refusal(expression) is None or isinstance(node, CHOICES):
             return
         converter = self.converter
-        for child in node.iter_expressions():
-            if isinstance(child, NOT_VALUES):
+        call = node.expression if isinstance(node, exp.Dot) else node  # schema.function(…)
+        for child in call.iter_expressions():
+            if isinstance(child, NOT_VALUES) or all_argument(child) is not None:
                 continue
-            part = converter.convert(child)
-            if spark_refusal(part) is not None:
-                self.hoist(part, child)
-        for branch in node.find_all(exp.If):
-            for inside in (branch.args["this"], branch.args["true"]):
-                if spark_refusal(converter.convert(inside)) is not None:
-                    self.hoist(converter.convert(inside), inside)
+            with suppress(UnsupportedType):  # ROW(a, b) is no value by itself
+                part = converter.convert(child)
+                if spark_refusal(part) is not None:
+                    self.hoist(part, child)
+
+    def computes(self, table: Table, node: exp.Expr) -> bool:
+        """Whether the FROM item can have the node as a column."""
+        if is_canonical_column(node):
+            return True
+        return table.scan is not None and not table.padded
+
+    def guards(self, node: exp.Expr, table: Table) -> list[str]:
+        """The conditions under which the scan computes the node."""
+        if table.alias not in self.filtered or not may_fail(node):
+            return []
+        alone = (part for part in self.checked if is_guard(part) and _reads_only(part, table))
+        return [self.table_text(part, table) for part in alone]
 
     def table_text(self, node: exp.Expr, table: Table) -> str:
         """The node over the table's own column names, in PostgreSQL's dialect."""
-        assert table.scan is not None
-        real = dict(zip(table.names, (f.name for f in table.scan.fields), strict=True))
+        names = [f.name for f in table.scan.fields] if table.scan else table.names
+        real = dict(zip(table.names, names, strict=True))
 
         def unqualify(part: exp.Expr) -> exp.Expr:
             if isinstance(part, exp.Column):

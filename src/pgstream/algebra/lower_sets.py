@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from pgstream.algebra.canonical import common_spelling, require_key, with_canonical_columns
 from pgstream.algebra.convert import Converter
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.functions import can_be_key
+from pgstream.algebra.functions import same_spelling
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.node import Node
@@ -27,7 +28,6 @@ from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
 from pgstream.algebra.scope import Domain
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
-from pgstream.errors import UnsupportedType
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower import Lowering
@@ -44,20 +44,35 @@ def set_operation(node: exp.SetOperation, lowering: Lowering, domain: Domain | N
         lowering.query(node.args["expression"], domain),
     )
     distinct_rows = bool(node.args.get("distinct"))
+    exact = len(domain.names) if domain else 0
     if isinstance(node, exp.Union):
         union = UnionAll((*_terms(left), *_terms(right)))
-        return distinct(union) if distinct_rows else union
+        return distinct(union, exact) if distinct_rows else union
+    left, right = (comparable_rows(side, exact) for side in (left, right))
     return _counted(left, right, isinstance(node, exp.Except), distinct_rows)
 
 
-def distinct(tree: Node) -> Node:
+def distinct(tree: Node, exact: int = 0) -> Node:
+    """Equal rows once. The last `exact` columns are those of a domain: of them a row keeps its
+    own spelling, by which it is joined with the rows outside."""
+    tree = comparable_rows(tree, exact)
     every = tuple(range(len(tree.columns)))
-    _require_keys(tree)
     return pick(Aggregate(tree, every, ()), every)
 
 
+def comparable_rows(tree: Node, exact: int = 0) -> Node:
+    """The rows in a form in which Spark tells them apart as PostgreSQL does."""
+    columns = tree.columns
+    for column in columns[: len(columns) - exact]:
+        require_key(
+            column.type,
+            f"Rows with a column of type {column.type} cannot be compared as a whole: "
+            f"{column.name}.",
+        )
+    return with_canonical_columns(tree, exact)
+
+
 def _counted(left: Node, right: Node, is_except: bool, distinct_rows: bool) -> Node:
-    _require_keys(left)
     width = len(left.columns)
     marked = UnionAll((_marked(left, PRESENT, ABSENT), _marked(right, ABSENT, PRESENT)))
     calls = tuple(AggregateCall("count", width + side, BIGINT) for side in (0, 1))
@@ -84,15 +99,6 @@ def _marked(tree: Node, *marks: Literal) -> Project:
 
 def _terms(tree: Node) -> tuple[Node, ...]:
     return tree.terms if isinstance(tree, UnionAll) else (tree,)
-
-
-def _require_keys(tree: Node) -> None:
-    for column in tree.columns:
-        if not can_be_key(column.type):
-            raise UnsupportedType(
-                f"Rows with a column of type {column.type} cannot be compared as a whole.",
-                hint=f"Leave the column {column.name} out, or cast it.",
-            )
 
 
 def rows_of_values(lowering: Lowering, node: exp.Expr) -> Node:
@@ -127,6 +133,8 @@ def _common_type(
         return left
     if left_null:
         return right
+    if left.name == right.name and not same_spelling((left, right)):
+        return common_spelling((left, right))
     return lowering.catalog.type_of("COALESCE(s.c0, s.c1)", {0: left, 1: right})
 
 
@@ -140,9 +148,13 @@ def _is_null(tree: Node, index: int) -> bool:
     return isinstance(expression, Literal) and expression.text is None
 
 
+def _is_of(type_: Type, wanted: Type) -> bool:
+    return type_.name == wanted.name and type_.compares is wanted.compares
+
+
 def _cast(tree: Node, types: list[Type]) -> Node:
     columns = tree.columns
-    if all(c.type.name == t.name for c, t in zip(columns, types, strict=True)):
+    if all(_is_of(c.type, t) for c, t in zip(columns, types, strict=True)):
         return tree
     if isinstance(tree, UnionAll):
         return UnionAll(tuple(_cast(term, types) for term in tree.terms))
@@ -151,7 +163,7 @@ def _cast(tree: Node, types: list[Type]) -> Node:
         if _is_null(tree, i):
             expressions.append(Literal(None, type_))
         elif column.type.name == type_.name:
-            expressions.append(Ref(i, column.type))
+            expressions.append(Ref(i, column.type if _is_of(column.type, type_) else type_))
         else:
             expressions.append(Call("cast", (Ref(i, column.type),), type_))
     return Project(tree, tuple(expressions), tuple(column.name for column in columns))

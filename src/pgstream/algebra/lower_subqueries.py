@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import exp
 
+from pgstream.algebra.canonical import canonical_node
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
+from pgstream.algebra.functions import same_spelling
 from pgstream.algebra.lower_grouped import COUNTS, function_of, has_aggregates
 from pgstream.algebra.lower_sets import distinct
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
@@ -121,7 +123,7 @@ class Subqueries:
         inner.set("expressions", keys)
         inner.set("distinct", exp.Distinct())
         tree, alias = self.add(tree, inner, pairs, needed)
-        found = Call("is not null", (self.column(alias, "k0"),), BOOLEAN)
+        found = is_there(self.column(alias, "k0"))
         self.select.replaced[write(node)] = TRUE if needed else found
         return tree
 
@@ -141,7 +143,7 @@ class Subqueries:
         tree, alias = self.add(tree, inner, pairs, needed=not pairs)
         rows = Call("coalesce", (self.column(alias, "n"), ZERO), BIGINT)
         value = self.select.converter.convert(member.outer)
-        null_value = Call("is null", (value,), BOOLEAN)
+        null_value = Call("not", (is_there(value),), BOOLEAN)
         null_member = Call("<", (self.column(alias, "present"), rows), BOOLEAN)
         cases = (
             self.select.replaced[write(node)], TRUE,
@@ -191,7 +193,7 @@ class Subqueries:
         """EXISTS: whether there is a row for the values."""
         inner, pairs = self.dependent(tree, query)
         first = len(inner.columns) - len(pairs)
-        values = distinct(pick(inner, tuple(range(first, len(inner.columns)))))
+        values = distinct(pick(inner, tuple(range(first, len(inner.columns)))), len(pairs))
         columns = values.columns
         kept = tuple(Ref(i, column.type) for i, column in enumerate(columns))
         names = (*(column.name for column in columns), "found")
@@ -253,11 +255,19 @@ class Subqueries:
         select.register(Table(alias, width, names, None, padded=not needed), lowered)
         equalities: list[Expression] = []
         for i, pair in enumerate(pairs):
-            outer = select.key(select.converter.convert(pair.outer), pair.outer)
+            outer = self.outer_key(pair.outer, select.ref(width + i))
             equalities.append(Call("=", (outer, select.ref(width + i)), BOOLEAN))
         if needed:
             return place(Join(tree, lowered), equalities), alias
         return outer_join(tree, lowered, equalities, keeps_right=False), alias
+
+    def outer_key(self, node: exp.Expr, inner: Ref) -> Expression:
+        """What is compared with a key of a subquery, in the spelling that the key has."""
+        value = self.select.converter.convert(node)
+        if value.type.name == inner.type.name and not same_spelling((value.type, inner.type)):
+            node = canonical_node(node)
+            value = self.select.converter.convert(node)
+        return self.select.key(value, node)
 
     def column(self, alias: str, name: str) -> Ref:
         table = next(t for t in self.select.tables if t.alias == alias)
@@ -299,6 +309,13 @@ def paired(part: exp.Expr, own: frozenset[str]) -> Pair | None:
             if not reaches_out(inner, own) and not reads_own and not is_quantified(outer):
                 return Pair(inner, outer)
     return None
+
+
+def is_there(value: Expression) -> Expression:
+    """IS NOT NULL, also for a row of NULLs, of which SQL says that it IS NULL."""
+    if value.type.category != "C":
+        return Call("is not null", (value,), BOOLEAN)
+    return Call("is distinct from", (value, Literal(None, value.type)), BOOLEAN)
 
 
 def is_quantified(node: exp.Expr) -> bool:

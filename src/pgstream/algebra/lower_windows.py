@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from pgstream.algebra.canonical import as_key, require_key
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.functions import can_be_key
 from pgstream.algebra.lower_grouped import function_of
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.project import Project
@@ -26,7 +26,6 @@ from pgstream.algebra.operators.window import (
 from pgstream.algebra.scope import Table
 from pgstream.algebra.types import BIGINT, Type
 from pgstream.algebra.windows import by_postgres, spark_form
-from pgstream.errors import UnsupportedType
 from pgstream.sql.deparsed import write
 from pgstream.sql.walk import parts
 
@@ -100,14 +99,9 @@ class Windows:
         )
 
     def key(self, node: exp.Expr) -> int:
-        index = self.column(node)
-        type_ = self.type_at(index)
-        if not can_be_key(type_):
-            raise UnsupportedType(
-                f"A column of type {type_} cannot be in PARTITION BY.",
-                hint="Partition by an expression of another type.",
-            )
-        return index
+        value = self.select.converter.convert(node)
+        require_key(value.type, f"A column of type {value.type} cannot be in PARTITION BY.")
+        return self.column(as_key(node, value))
 
     def order(self, node: exp.Ordered) -> Order:
         descending = bool(node.args.get("desc"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 INTEGERS = ("smallint", "integer", "bigint")
 FLOATS = ("real", "double precision")
@@ -10,6 +11,29 @@ TEXTS = ("text", "character varying")
 NO_EQUALITY = ("json", "xml", "jsonpath", "point", "polygon", "box", "path", "line", "circle",
                "lseg")  # fmt: skip
 TIMES = ("date", "timestamp without time zone", "timestamp with time zone")
+FAITHFUL = (
+    "uuid", "bytea", "character", "time without time zone", "time with time zone", "inet", "cidr",
+    "macaddr", "macaddr8", "oid", "xid", "xid8", "cid", "tid", "name", '"char"', "bit",
+    "bit varying", "money", "pg_lsn", "tsvector", "int2vector", "oidvector",
+)  # fmt: skip
+# `character` and `bit` without a length mean a single one.
+ANY_LENGTH = {"character": "bpchar", "bit": '"bit"', "character[]": "bpchar[]", "bit[]": '"bit"[]'}
+SEVERAL_SPELLINGS = ("interval", "jsonb")
+
+
+class Equality(IntEnum):
+    """How values of a type are told apart, from the easiest to the hardest."""
+
+    TEXT = 0
+    """Values are equal exactly where their texts are, or where Spark says so."""
+    CANONICAL = 1
+    """The same, because `pgstream._canonical` has given them their spelling."""
+    SPELLINGS = 2
+    """Equal values may have several texts."""
+    UNKNOWN = 3
+    """PostgreSQL compares them, in a way that is not known here."""
+    NONE = 4
+    """PostgreSQL does not compare them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +42,15 @@ class Type:
 
     `name` is the base type without modifier, `declared` what a user would write
     (`numeric(10,2)`, a domain's name, an enum's name). `collation` is empty where
-    text orders byte by byte; otherwise it names the collation.
+    text orders byte by byte; otherwise it names the collation. `equality` is set where the
+    name alone does not tell it: for containers, and for values that are canonical already.
     """
 
     name: str
     declared: str
     category: str = "U"
     collation: str = ""
+    equality: Equality | None = None
 
     @property
     def is_integer(self) -> bool:
@@ -57,7 +83,23 @@ class Type:
     @property
     def has_equality(self) -> bool:
         """Whether PostgreSQL compares the type; where not, its text is compared."""
-        return self.name not in NO_EQUALITY
+        return self.compares is not Equality.NONE
+
+    @property
+    def without_modifier(self) -> str:
+        """The base type as SQL, for values of any length."""
+        return ANY_LENGTH.get(self.name, self.name)
+
+    @property
+    def compares(self) -> Equality:
+        if self.equality is not None:
+            return self.equality
+        native = self.is_number or self.is_text or self.is_time or self.is_boolean
+        if native or self.category == "E" or self.name in FAITHFUL:
+            return Equality.TEXT
+        if self.name in SEVERAL_SPELLINGS:
+            return Equality.SPELLINGS
+        return Equality.NONE if self.name in NO_EQUALITY else Equality.UNKNOWN
 
     @property
     def digits(self) -> tuple[int, int] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pgstream.algebra.canonical import own_spelling
 from pgstream.algebra.expressions import Expression, Literal, to_postgres
 from pgstream.algebra.functions import can_be_ordered
 from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
@@ -108,9 +109,10 @@ def by_postgres(tree: Node, keys: tuple[int, ...], calls: Sequence[WindowCall]) 
     width = len(columns)
     order = [part.written(f"c{part.index}") for part in calls[0].order]
     ties = [f"c{i}::text" for i in range(width)]
-    total = ", ".join([*(f"c{i}" for i in keys), *order, *ties]) or "1"
+    parts = [own_spelling(f"c{i}", columns[i].type) for i in keys]
+    total = ", ".join([*parts, *order, *ties]) or "1"
     items = [f"r.c{i}" for i in range(width)]
-    items += [_written(call, keys) for call in calls]
+    items += [_written(call, [f"r.{part}" for part in parts]) for call in calls]
     rows = f"(SELECT * FROM {ROWS} ORDER BY {total}) r"
     shape = columns + tuple(Column(call.function, call.type) for call in calls)
     origins = (*range(width), *(None for _ in calls))
@@ -118,13 +120,13 @@ def by_postgres(tree: Node, keys: tuple[int, ...], calls: Sequence[WindowCall]) 
     return ByPostgres(tree, select(items, rows), shape, origins, keys, label)
 
 
-def _written(call: WindowCall, keys: tuple[int, ...]) -> str:
+def _written(call: WindowCall, keys: Sequence[str]) -> str:
     arguments = ", ".join(to_postgres(a, lambda i: f"r.c{i}") for a in call.arguments)
     only = "" if call.condition is None else f" FILTER (WHERE r.c{call.condition})"
     star = "*" if call.function == "count" and not call.arguments else arguments
     parts = []
     if keys:
-        parts.append("PARTITION BY " + ", ".join(f"r.c{i}" for i in keys))
+        parts.append("PARTITION BY " + ", ".join(keys))
     if call.order:
         parts.append("ORDER BY " + ", ".join(o.written(f"r.c{o.index}") for o in call.order))
     if call.function not in (*NUMBERING, *RANKING):

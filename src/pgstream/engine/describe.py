@@ -10,16 +10,20 @@ from psycopg import sql
 
 from pgstream.algebra.catalog import Relation
 from pgstream.algebra.operators.scan import Source
-from pgstream.algebra.types import Type
+from pgstream.algebra.types import Equality, Type
+from pgstream.engine.equalities import equality_of
 from pgstream.errors import QueryError, UnknownName, UnsupportedType
 
 _TYPE = """
-SELECT format_type(b.oid, NULL), format_type(%(oid)s, %(modifier)s),
-       t.typtype, b.typcategory, b.typtypmod
-FROM pg_type t
-JOIN pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
-WHERE t.oid = %(oid)s
+WITH RECURSIVE base(oid, typtype, typbasetype, typcategory) AS (
+    SELECT oid, typtype, typbasetype, typcategory FROM pg_type WHERE oid = %(oid)s
+    UNION ALL SELECT t.oid, t.typtype, t.typbasetype, t.typcategory
+    FROM base JOIN pg_type t ON t.oid = base.typbasetype WHERE base.typtype = 'd'
+)
+SELECT format_type(oid, NULL), format_type(%(oid)s, %(modifier)s), typtype, typcategory
+FROM base WHERE typtype <> 'd'
 """
+_IS_DETERMINISTIC = "SELECT collisdeterministic FROM pg_collation WHERE oid = %s::regcollation"
 _COLUMNS = """
 SELECT a.attname, a.atttypid, a.atttypmod, coalesce(c.collname, ''), c.collisdeterministic,
        coalesce(c.collprovider, '') = 'd' AS is_default
@@ -83,6 +87,12 @@ class PostgresCatalog:
         ) in self.connection.execute(_COLUMNS, (relid,)).fetchall():
             type_ = self._type(type_id, modifier)
             columns.append((column, self._collated(type_, collation, deterministic, is_default)))
+            if deterministic is False and column in self.used.get(relid, ()):
+                raise UnsupportedType(
+                    f"The column {column} of {schema}.{name} has the collation {collation}, which "
+                    "is not deterministic; Spark compares bytes.",
+                    hint="Leave the column out, or use a deterministic collation for it.",
+                )
         key = self.connection.execute(
             "SELECT a.attname FROM pg_index i JOIN pg_attribute a"
             " ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)"
@@ -94,7 +104,7 @@ class PostgresCatalog:
 
     def type_of(self, text: str, columns: Mapping[int, Type]) -> Type:
         nulls = ", ".join(f"CAST(NULL AS {t.declared}) AS c{i}" for i, t in columns.items())
-        return self._describe(f"SELECT {text} FROM (SELECT {nulls or '1 AS one'}) s")
+        return self._expression(text, f"(SELECT {nulls or '1 AS one'}) s")
 
     def row_of(self, text: str, columns: Mapping[int, Type]) -> tuple[tuple[str, Type], ...]:
         nulls = "".join(f"CAST(NULL AS {t.declared}) AS c{i}, " for i, t in columns.items())
@@ -121,10 +131,20 @@ class PostgresCatalog:
     def field_type(self, source: Source, text: str) -> Type:
         """Text may have the collation of any column: the first that is not binary counts."""
         table = sql.Identifier(source.schema, source.name).as_string(self.connection)
-        type_ = self._describe(f"SELECT {text} FROM {table}")
+        type_ = self._expression(text, table)
         columns = self.relation(source.schema, source.name).columns
         others = [t.collation for _, t in columns if t.collation]
         return replace(type_, collation=others[0]) if type_.is_text and others else type_
+
+    def _expression(self, text: str, source: str) -> Type:
+        """The type of an expression; how text is compared may be written into it."""
+        type_ = self._describe(f"SELECT {text} FROM {source}")
+        if type_.is_text and "COLLATE" in text.upper():
+            name = self.collation(f"SELECT {text} AS x FROM {source}", "x")
+            row = self.connection.execute(_IS_DETERMINISTIC, (name,)).fetchone()
+            if row is not None and not row[0]:
+                return replace(type_, equality=Equality.UNKNOWN)
+        return type_
 
     def _describe(self, text: str) -> Type:
         described = self._described(text)
@@ -146,12 +166,14 @@ class PostgresCatalog:
             row = self.connection.execute(_TYPE, {"oid": type_id, "modifier": modifier}).fetchone()
             if row is None:
                 raise UnsupportedType(f"Type {type_id} is unknown.")
-            name, declared, kind, category, _ = row
+            name, declared, kind, category = row
             if kind == "p" and name != "unknown":
                 raise UnsupportedType(f"A value of type {declared} cannot be stored.")
-            found = Type(name, declared, category)
             if name == "unknown":
                 found = Type("text", "text", "S")
+            else:
+                equality = equality_of(self.connection, type_id, modifier)
+                found = Type(name, declared, category, equality=equality)
             if found.is_text:
                 found = replace(found, collation=self.default_collation)
             self._types[type_id, modifier] = found
@@ -165,8 +187,5 @@ class PostgresCatalog:
         if collation in BINARY_COLLATIONS:
             return replace(type_, collation="")
         if deterministic is False:
-            raise UnsupportedType(
-                f"The collation {collation} is not deterministic; Spark compares bytes.",
-                hint="Use a deterministic collation for the column.",
-            )
+            return replace(type_, collation=collation, equality=Equality.UNKNOWN)
         return replace(type_, collation=collation)

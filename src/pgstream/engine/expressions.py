@@ -15,7 +15,6 @@ from pgstream.engine.carriers import (
     TEXT,
     Carrier,
     carrier_of,
-    computing_type,
     decimal,
     union_carrier,
 )
@@ -74,15 +73,53 @@ def numeric_literal(text: str) -> Rendered:
 
 
 def arithmetic(call: Call, args: list[Rendered]) -> Rendered:
-    """Integers and floats: the operands widen to PostgreSQL's result type first."""
+    """The operands widen to PostgreSQL's result type first."""
     if call.type.is_numeric:
         return numeric_arithmetic(call.function, *args)
     carrier = carrier_of(call.type)
     left, right = (cast(a.sql, carrier) for a in args)
+    if call.type.is_float:
+        return Rendered(float_arithmetic(call.function, left, right, carrier), carrier)
     operator = call.function
-    if operator == "/" and call.type.is_integer:
+    if operator == "/":
         return Rendered(cast(f"({left} div {right})", carrier), carrier)
     return Rendered(cast(f"({left} {operator} {right})", carrier), carrier)
+
+
+# What PostgreSQL calls an error where Spark goes on with infinity or zero; p.l and p.r are the
+# operands, r is the result.
+FLOAT_ERRORS = {
+    "+": {"overflow": "{inf_r} AND NOT {inf_left} AND NOT {inf_right}"},
+    "-": {"overflow": "{inf_r} AND NOT {inf_left} AND NOT {inf_right}"},
+    "*": {
+        "overflow": "{inf_r} AND NOT {inf_left} AND NOT {inf_right}",
+        "underflow": "{r} = 0 AND p.l <> 0 AND p.r <> 0",
+    },
+    "/": {
+        "overflow": "{inf_r} AND NOT {inf_left}",
+        "underflow": "{r} = 0 AND p.l <> 0 AND NOT {inf_right}",
+    },
+}
+
+
+def float_arithmetic(operator: str, left: str, right: str, carrier: Carrier) -> str:
+    """The operands are written once, into a struct: expressions nest."""
+    result = cast(f"p.l {operator} p.r", carrier)
+    names = {"r": result, "inf_r": is_infinite(result), "inf_left": is_infinite("p.l"),
+             "inf_right": is_infinite("p.r")}  # fmt: skip
+    whens = [
+        f"WHEN {test.format(**names)} THEN raise_error('value out of range: {error}')"
+        for error, test in FLOAT_ERRORS[operator].items()
+    ]
+    if operator == "/":
+        whens.insert(0, "WHEN p.r = 0 AND isnan(p.l) THEN p.l")
+    checked = f"CASE {' '.join(whens)} ELSE {result} END"
+    operands = f"array(named_struct('l', {left}, 'r', {right}))"
+    return f"transform({operands}, p -> {cast(checked, carrier)})[0]"
+
+
+def is_infinite(sql: str) -> str:
+    return f"(abs({sql}) = double('Infinity'))"
 
 
 def numeric_arithmetic(operator: str, left: Rendered, right: Rendered) -> Rendered:
@@ -128,29 +165,23 @@ def aligned(*values: Rendered) -> list[str]:
 
 
 def comparable(argument: Rendered, type_: Type) -> str:
-    """A form that Spark orders as PostgreSQL does. Dates and times become pairs, of which the
-    first part puts -infinity first and infinity last."""
-    target = computing_type(type_)
-    if target is None:
+    """A form that Spark orders as PostgreSQL does. Dates and times become a struct of what comes
+    first and last, the year, and the text: within a year the text is in order."""
+    if not type_.is_time:
         return argument.sql
     text = argument.sql
+    sign = f"CASE WHEN endswith({text}, ' BC') THEN '-' ELSE '' END"
     return (
         f"CASE WHEN {text} IS NOT NULL THEN named_struct("
         f"'end', CASE {text} WHEN '-infinity' THEN -1 WHEN 'infinity' THEN 1 ELSE 0 END, "
-        f"'at', CASE WHEN {text} IN ('-infinity', 'infinity') THEN NULL "
-        f"ELSE CAST({text} AS {target}) END) END"
+        f"'year', try_cast(concat({sign}, substring_index({text}, '-', 1)) AS INT), "
+        f"'text', {text}) END"
     )
 
 
 def carried(sql: str, argument: Rendered, type_: Type) -> str:
-    """A comparable value back in its carrier: PostgreSQL's text, in UTC."""
-    if computing_type(type_) is None:
-        return cast(sql, argument.carrier)
-    zone = "'+00'" if type_.name == "timestamp with time zone" else "''"
-    return (
-        f"CASE {sql}.`end` WHEN -1 THEN '-infinity' WHEN 1 THEN 'infinity' "
-        f"ELSE concat(CAST({sql}.`at` AS STRING), {zone}) END"
-    )
+    """A comparable value back in its carrier."""
+    return f"{sql}.`text`" if type_.is_time else cast(sql, argument.carrier)
 
 
 def comparison(call: Call, args: list[Rendered]) -> Rendered:
@@ -260,12 +291,11 @@ def conversion(call: Call, args: list[Rendered]) -> Rendered:
         return Rendered(cast(f"round({argument.sql}, 0)", carrier), carrier)
     if target.is_integer and source.is_float:  # PostgreSQL rounds half to even
         return Rendered(cast(f"rint({argument.sql})", carrier), carrier)
-    if target.is_text and "(" in target.declared and source.is_text:
+    converted = argument.sql if carrier == argument.carrier else cast(argument.sql, carrier)
+    if target.is_text and "(" in target.declared:
         width = target.declared[target.declared.index("(") + 1 : -1]
-        return Rendered(f"substring({argument.sql}, 1, {width})", carrier)
-    if carrier == argument.carrier:
-        return argument
-    return Rendered(cast(argument.sql, carrier), carrier)
+        converted = f"substring({converted}, 1, {width})"
+    return Rendered(converted, carrier)
 
 
 def to_numeric(argument: Rendered, source: Type, target: Type) -> Rendered:
@@ -275,7 +305,7 @@ def to_numeric(argument: Rendered, source: Type, target: Type) -> Rendered:
         return Rendered(cast(argument.sql, carrier), carrier)
     precision, scale = digits
     narrow = f"CAST({argument.sql} AS DECIMAL({precision},{scale}))"
-    carrier = decimal(max(scale, 0))
+    carrier = decimal(scale)
     return Rendered(cast(narrow, carrier), carrier)
 
 

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from pgstream.engine.carriers import union_carrier
 from pgstream.engine.execution import Rows
+from pgstream.engine.leaves import one_spelling
 
 
 def total(parts: Sequence[Rows]) -> Rows:
@@ -52,7 +53,7 @@ def weighed(rows: Rows, weights: pa.Array | pa.ChunkedArray) -> Rows:
 
 def distinct(rows: Rows) -> Rows:
     """Each row once. Negative zero is zero, and there is one NaN, as PostgreSQL compares them."""
-    columns = [_canonical(column) for column in rows.table.columns[:-1]]
+    columns = [one_spelling(column) for column in rows.table.columns[:-1]]
     names = rows.table.column_names[:-1]
     table = pa.table(columns, names=names).group_by(names, use_threads=False).aggregate([])
     return Rows(table.append_column("w", _ones(table.num_rows)), rows.carriers)
@@ -97,13 +98,6 @@ def _marked(
     kept = grouped.filter(keeps(grouped.column("mark_min"), grouped.column("mark_max")))
     found = kept.select(names).append_column("w", _ones(kept.num_rows))
     return Rows(found, whole.carriers)
-
-
-def _canonical(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    if not pa.types.is_floating(column.type):
-        return column
-    zero = pa.scalar(0.0, column.type)
-    return pc.if_else(pc.is_nan(column), pa.scalar(float("nan"), column.type), pc.add(column, zero))
 
 
 def _ones(count: int) -> pa.Array:

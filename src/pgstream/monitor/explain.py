@@ -8,8 +8,8 @@ from pgstream.algebra.differentiate import Changed
 from pgstream.algebra.operators.given import Given
 from pgstream.algebra.operators.keys import Lookup
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.scan import Stored
-from pgstream.algebra.plan import Plan
+from pgstream.algebra.operators.scan import Field, Stored
+from pgstream.algebra.plan import Accumulated, Plan
 from pgstream.algebra.recursion import Recursion
 from pgstream.algebra.top import Top
 from pgstream.database.connection import Connection
@@ -18,6 +18,13 @@ from pgstream.monitor.draw import all_nodes, draw
 from pgstream.monitor.nested import nested_state
 
 Rows = list[tuple[str, str]]
+
+
+def read_again_when(accumulated: Accumulated) -> str:
+    if accumulated.recomputes:
+        return "touched"
+    reasons = [("extreme lost", accumulated.has_extremes), ("digits open", accumulated.unsure)]
+    return ", ".join(reason for reason, applies in reasons if applies)
 
 
 def explain(plan: Plan, connection: Connection) -> Rows:
@@ -30,8 +37,8 @@ def explain(plan: Plan, connection: Connection) -> Rows:
     accumulated = plan.accumulated
     if accumulated is not None:
         rows.append(("Stored Accumulators", ", ".join(a.name for a in accumulated.accumulators)))
-        if accumulated.recomputes or accumulated.has_extremes:
-            why = "touched" if accumulated.recomputes else "extreme lost"
+        why = read_again_when(accumulated)
+        if why:
             groups = Given(f"groups: {why}", accumulated.key_columns)
             again = plan.groups_again(changed, groups)
             trees.append(again)
@@ -99,14 +106,20 @@ def missing_indexes(trees: list[Node], connection: Connection) -> Iterator[str]:
             fields = [node.stored.scan.fields[i] for i in node.indexes]
             source = node.stored.scan.source
             mark = (source, tuple(f.name for f in fields))
-            if mark in seen or any(indexed(connection, source.relid, f.name) for f in fields):
+            if mark in seen or any(
+                indexed(connection, source.relid, f.equal_to or f.name) for f in fields
+            ):
                 continue
             seen.add(mark)
-            items = ", ".join(
-                f"({f.sql})" if f.sql else identifier(f.name).as_string(connection) for f in fields
-            )
+            items = ", ".join(indexable(f, connection) for f in fields)
             table = identifier(source.schema, source.name).as_string(connection)
             yield f"CREATE INDEX ON {table} ({items})"
+
+
+def indexable(field: Field, connection: Connection) -> str:
+    """What a lookup compares with the keys."""
+    column = field.equal_to or (field.name if field.sql is None else None)
+    return identifier(column).as_string(connection) if column else f"({field.sql})"
 
 
 def indexed(connection: Connection, relid: int, column: str) -> bool:

@@ -9,6 +9,20 @@ from pgstream.catalog.records import StreamTable
 from pgstream.database.connection import Connection
 from pgstream.database.quoting import Composed, compose, identifier, joined, listed, raw
 
+_TYPES_INSIDE = """
+WITH RECURSIVE inside(attname, type) AS (
+    SELECT attname, atttypid FROM pg_attribute WHERE attrelid = %s AND attnum > 0
+    UNION SELECT i.attname, part.type FROM inside i JOIN pg_type t ON t.oid = i.type
+    CROSS JOIN LATERAL (
+        SELECT t.typelem WHERE t.typelem <> 0 UNION ALL
+        SELECT t.typbasetype WHERE t.typbasetype <> 0 UNION ALL
+        SELECT a.atttypid FROM pg_attribute a
+        WHERE t.typtype = 'c' AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
+    ) AS part(type)
+)
+SELECT attname::text, format_type(type, NULL) FROM inside
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Verification:
@@ -41,15 +55,10 @@ def compare(connection: Connection, table: StreamTable) -> Verification:
 
 def _compared(connection: Connection, table: StreamTable) -> Composed:
     """The columns; one whose type has no equality is compared as text."""
-    types: dict[str, str] = dict(
-        connection.execute(
-            "SELECT attname::text, format_type(atttypid, NULL) FROM pg_attribute"
-            " WHERE attrelid = %s AND attnum > 0",
-            (table.relid,),
-        ).fetchall()
-    )
+    found = connection.execute(_TYPES_INSIDE, (table.relid,)).fetchall()
+    as_text = {column for column, type_ in found if type_ in NO_EQUALITY}
     return joined(
-        compose("{c}::text" if types[name] in NO_EQUALITY else "{c}", c=identifier(name))
+        compose("{c}::text" if name in as_text else "{c}", c=identifier(name))
         for name in table.columns
     )
 

@@ -34,11 +34,15 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column of the table, or an expression that PostgreSQL computes while it reads."""
+    """A column of the table, or an expression that PostgreSQL computes while it reads.
+
+    `equal_to` names the column of which the expression is the canonical value.
+    """
 
     name: str
     type: Type
     sql: str | None = None
+    equal_to: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
