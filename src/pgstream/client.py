@@ -260,7 +260,7 @@ def _translated(query: str | None = None) -> Iterator[None]:
 
 def _locate_function(error: VolatileFunction, query: str) -> None:
     """PostgreSQL tells the function's name; its place is where the text first has it."""
-    name = re.search(r"function (\S+)\(\)", error.message)
+    name = re.search(r"function (\w+)", error.message)
     place = place_of_word(query, name[1]) if name else None
     if place is not None:
         error.line, error.column = place

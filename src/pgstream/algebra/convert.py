@@ -72,7 +72,11 @@ class Converter:
             return self.convert(node.this)
         if _is_constant(node):
             return self.constant(node)
-        return self.known(node) or self.native(node)
+        try:
+            found = self.known(node)
+        except UnsupportedType:  # ROW(a, b) = ROW(c, d): a row has no type of its own
+            found = None
+        return found or self.native(node)
 
     def typed(self, expression: Call | Native) -> Expression:
         """The expression with the type, and the collation, that PostgreSQL gives it."""
@@ -81,7 +85,7 @@ class Converter:
         type_ = self.catalog.type_of(text, used)
         inputs = [part.type for part in walk(expression) if isinstance(part, Ref)]
         collations = {t.collation for t in inputs if t.is_text}
-        if type_.is_text and collations:
+        if type_.is_text and collations and "COLLATE" not in text:
             type_ = replace(type_, collation=max(collations))
         return replace(expression, type=type_)
 
@@ -119,19 +123,16 @@ class Converter:
         right = node.args["expression"]
         if isinstance(node, exp.EQ) and isinstance(right, exp.Any):
             return self.membership(node.this, right.this)
-        if isinstance(node, exp.NEQ) and (listed := _all_argument(right)) is not None:
+        if isinstance(node, exp.NEQ) and (listed := all_argument(right)) is not None:
             found = self.membership(node.this, listed)
             return Call("not", (found,), BOOLEAN) if found else None
-        if isinstance(right, exp.Any | exp.All):
+        if isinstance(right, exp.Any) or all_argument(right) is not None:
             return None
         return self.call(BINARY[type(node)], node.this, right)
 
     def membership(self, value: exp.Expr, values: exp.Expr) -> Expression | None:
-        while isinstance(values, exp.Paren):
-            values = values.this
-        if not isinstance(values, exp.Array):
-            return None
-        return self.call("in", value, *values.expressions)
+        listed = _elements(values)
+        return None if listed is None else self.call("in", value, *listed)
 
     def test(self, node: exp.Expr) -> Expression:
         target = node.args["expression"]
@@ -146,9 +147,11 @@ class Converter:
 
     def cast(self, node: exp.Expr) -> Expression:
         shape = self.native(node)
+        if isinstance(node.this, exp.Array) and not node.this.expressions:
+            return shape  # ARRAY[] has no type of its own
         try:
             inner = self.convert(node.this)
-        except UnsupportedType:  # ROW(a, b)::pair: the row has no type of its own
+        except UnsupportedType:  # neither has ROW(a, b)
             return shape
         return Call("cast", (inner,), shape.type)
 
@@ -194,13 +197,26 @@ class Converter:
         return self.typed(Native((*pieces, rest), tuple(ordered), BOOLEAN, label))
 
 
-def _all_argument(node: exp.Expr) -> exp.Expr | None:
+def all_argument(node: exp.Expr) -> exp.Expr | None:
     """The array in `ALL (array)`, which the parser takes for a function."""
     if isinstance(node, exp.All):
         inner: exp.Expr = node.args["this"]
         return inner
     is_all = isinstance(node, exp.Anonymous) and node.name.lower() == "all"
     return node.expressions[0] if is_all and node.expressions else None
+
+
+def _elements(node: exp.Expr) -> list[exp.Expr] | None:
+    """What an array is made of: a cast of the array is one of each element."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Cast) and node.to.is_type(exp.DataType.Type.ARRAY):
+        inner = _elements(node.this)
+        (element,) = node.to.expressions or (None,)
+        if inner is None or element is None:
+            return None
+        return [exp.Cast(this=part.copy(), to=element.copy()) for part in inner]
+    return list(node.expressions) if isinstance(node, exp.Array) and node.expressions else None
 
 
 def _is_constant(node: exp.Expr) -> bool:

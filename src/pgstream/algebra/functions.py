@@ -6,22 +6,18 @@ is computed by PostgreSQL while it reads the table, or the query is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from pgstream.algebra.expressions import Call, Expression, Literal, Native, walk
-from pgstream.algebra.types import Type
+from pgstream.algebra.expressions import Call, Expression, Literal, Native, Ref, walk
+from pgstream.algebra.types import Equality, Type
 
-# Types whose text is equal exactly where PostgreSQL says the values are equal.
-FAITHFUL_TEXT = frozenset(
-    ("uuid", "bytea", "character", "time without time zone", "inet", "cidr", "macaddr", "oid",
-     "name", '"char"')
-)  # fmt: skip
+SPARK_DIGITS = 38
+CONTAINERS = "ACR"  # arrays, composites, ranges
 
 
 def can_be_key(type_: Type) -> bool:
     """Whether Spark groups and joins on the type as PostgreSQL does."""
-    native = type_.is_number or type_.is_text or type_.is_boolean or type_.is_time
-    return native or type_.category == "E" or type_.name in FAITHFUL_TEXT
+    return type_.compares <= Equality.CANONICAL
 
 
 def can_be_ordered(type_: Type) -> bool:
@@ -46,6 +42,15 @@ def _exact_numbers(call: Call) -> bool:
     return _numbers(call) and not call.arguments[0].type.is_float
 
 
+def _division(call: Call) -> bool:
+    """PostgreSQL divides numerics, with its own digits, where those of the operands are known;
+    Spark divides the others, and fails where the quotient's digits hang on what is unknown."""
+    if not call.type.is_numeric:
+        return _numbers(call)
+    columns = [part.type for part in walk(call) if isinstance(part, Ref)]
+    return _numbers(call) and any(t.is_numeric and not t.digits for t in columns)
+
+
 def _comparable(types: list[Type]) -> bool:
     """Of one family, so that Spark compares what PostgreSQL compares."""
     first = types[0]
@@ -56,9 +61,18 @@ def _comparable(types: list[Type]) -> bool:
     return all(t.name == first.name for t in types)
 
 
+def same_spelling(types: Sequence[Type]) -> bool:
+    """Whether equal values of the types have one text: those of numeric(4,1)[] and of
+    numeric(4,2)[] have not."""
+    if len({t.compares for t in types}) > 1:
+        return False
+    made_of_others = types[0].category in CONTAINERS and types[0].compares is Equality.TEXT
+    return not made_of_others or len({t.declared for t in types}) == 1
+
+
 def _equality(call: Call) -> bool:
     types = [argument.type for argument in call.arguments]
-    return _comparable(types) and all(can_be_key(t) for t in types)
+    return _comparable(types) and all(can_be_key(t) for t in types) and same_spelling(types)
 
 
 def _order(call: Call) -> bool:
@@ -86,8 +100,9 @@ def _case(call: Call) -> bool:
     )
 
 
-def _anything(call: Call) -> bool:
-    return True
+def _one_null(call: Call) -> bool:
+    """A row of NULLs IS NULL, too."""
+    return call.arguments[0].type.category != "C"
 
 
 def _split_part(call: Call) -> bool:
@@ -103,26 +118,46 @@ def _split_part(call: Call) -> bool:
 
 def _cast(call: Call) -> bool:
     source, target = call.arguments[0].type, call.type
-    if source.is_text and target.is_text:
-        return True
+    if target.declared.partition("(")[0] != target.name:  # a domain checks; timestamp(3) rounds
+        return False
+    if target.is_text:
+        return (
+            source.is_text or source.is_integer or source.is_boolean or source.name == "character"
+        )
+    if target.is_numeric:
+        return (source.is_integer or source.is_numeric) and _is_decimal(target)
     if source.name == target.name:
-        return True
-    if source.is_integer:
-        return target.is_number or target.is_text
-    if source.is_numeric:
+        return target.declared == target.name
+    if source.is_integer or source.is_numeric:
         return target.is_integer or target.is_float
-    if source.is_float:
-        return target.is_integer or target.name == "double precision"
     if source.is_boolean:
-        return target.name == "integer" or target.is_text
-    return source.name == "character" and target.is_text
+        return target.name == "integer"
+    if target.is_integer:  # the largest bigint is no float: Spark's check lets 2^63 pass
+        return source.is_float and target.name != "bigint"
+    return source.name == "real" and target.name == "double precision"
+
+
+def _is_decimal(type_: Type) -> bool:
+    """Whether Spark has the type, if it has digits: PostgreSQL's scale may be negative."""
+    if type_.digits is None:
+        return True
+    precision, scale = type_.digits
+    return precision <= SPARK_DIGITS and 0 <= scale <= precision
+
+
+def _is_held(literal: Literal) -> bool:
+    """Whether Spark holds the constant: NaN and infinity are no decimals."""
+    if not literal.type.is_numeric or literal.text is None:
+        return True
+    digits = literal.text.lstrip("-").replace(".", "", 1)
+    return digits.isdigit() and len(digits) <= SPARK_DIGITS
 
 
 SPARK_LIST: dict[str, Callable[[Call], bool]] = {
     "+": _numbers,
     "-": _numbers,
     "*": _numbers,
-    "/": _numbers,
+    "/": _division,
     "%": _exact_numbers,
     "negate": _numbers,
     "abs": _numbers,
@@ -138,8 +173,8 @@ SPARK_LIST: dict[str, Callable[[Call], bool]] = {
     "and": _booleans,
     "or": _booleans,
     "not": _booleans,
-    "is null": _anything,
-    "is not null": _anything,
+    "is null": _one_null,
+    "is not null": _one_null,
     "is true": _booleans,
     "is not true": _booleans,
     "is false": _booleans,
@@ -164,6 +199,8 @@ def spark_refusal(expression: Expression) -> str | None:
     for part in parts:
         if isinstance(part, Native):
             return part.label
+        if isinstance(part, Literal) and not _is_held(part):
+            return f"the constant {part.text}"
     for part in parts:
         if isinstance(part, Call):
             allowed = SPARK_LIST.get(part.function)
@@ -185,5 +222,10 @@ def aggregate_refusal(function: str, type_: Type | None) -> str | None:
     """Why an aggregate of this type is not maintained; None if it is."""
     if type_ is None or function == "count":
         return None
-    fine = can_be_ordered(type_) if function in ("min", "max") else type_.is_number
+    if function in ("min", "max"):
+        fine = can_be_ordered(type_)
+    elif function in ("sum", "avg"):
+        fine = type_.is_number
+    else:
+        fine = type_.is_integer or type_.is_numeric
     return None if fine else f"{function}({type_})"

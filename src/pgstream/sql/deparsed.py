@@ -33,7 +33,15 @@ def _operation(operator: str, parser: Any, left: exp.Expr) -> exp.Expr:
     return exp.Operator(this=left, operator=operator, expression=parser._parse_bitwise())
 
 
+# Operators that sqlglot's PostgreSQL does not know. They share a token that it does not use.
+UNKNOWN = ("<<=", ">>=", "~=", "##", "&<|", "<<|", "|&>", "|>>", "<^", ">^", "?#", "?-|", "?||")
+OPERATOR = TokenType.PIPE_GT
+
+
 class Deparsed(Postgres):
+    class Tokenizer(Postgres.Tokenizer):
+        KEYWORDS = {**Postgres.Tokenizer.KEYWORDS, **dict.fromkeys(UNKNOWN, OPERATOR)}  # noqa: RUF012
+
     class Parser(Postgres.Parser):  # type: ignore[misc, valid-type]
         FUNCTIONS = {n: f for n, f in Postgres.Parser.FUNCTIONS.items() if n in KNOWN}  # noqa: RUF012
         FUNCTION_PARSERS = {  # noqa: RUF012
@@ -50,6 +58,7 @@ class Deparsed(Postgres):
             **Postgres.Parser.RANGE_PARSERS,
             TokenType.CARET_AT: partial(_operation, "^@"),
             TokenType.DAT: partial(_operation, "@@"),
+            OPERATOR: lambda self, left: _operation(self._prev.text, self, left),
         }
 
         def _negate_range(self, this: exp.Expr | None = None) -> exp.Expr | None:
@@ -61,6 +70,12 @@ class Deparsed(Postgres):
             right = this.args["expression"]
             return exp.Operator(this=this.this, operator=operator, expression=right)
 
+        def _parse_at_time_zone(self, this: exp.Expr | None) -> exp.Expr | None:
+            """x AT LOCAL is timezone(x)."""
+            if this is not None and self._match_text_seq("AT", "LOCAL"):
+                this = exp.Anonymous(this="timezone", expressions=[this])
+            return super()._parse_at_time_zone(this)  # type: ignore[no-any-return]
+
         def _parse_lateral(self) -> exp.Lateral | None:
             """LATERAL before ROWS FROM (…) says nothing: a function sees what is before it."""
             if self._curr.text == "LATERAL" and self._next and self._next.text == "ROWS":
@@ -70,7 +85,11 @@ class Deparsed(Postgres):
 
     class Generator(Postgres.Generator):  # type: ignore[misc, valid-type]
         MULTI_ARG_DISTINCT = True
-        TRANSFORMS = {**Postgres.Generator.TRANSFORMS, JsonCall: json_call_sql}  # noqa: RUF012
+        TRANSFORMS = {  # noqa: RUF012
+            **Postgres.Generator.TRANSFORMS,
+            JsonCall: json_call_sql,
+            exp.CurrentTime: lambda *_: "CURRENT_TIME",
+        }
 
 
 def parse_deparsed(text: str) -> Query:
@@ -86,7 +105,18 @@ def parse_deparsed(text: str) -> Query:
     while isinstance(statement, exp.Subquery) and not statement.alias:
         statement = statement.this
     assert isinstance(statement, exp.Select | exp.SetOperation)
+    for column in list(statement.find_all(exp.Column)):
+        if _is_word(column):
+            column.replace(exp.var(column.name))
     return statement
+
+
+def _is_word(column: exp.Column) -> bool:
+    """CURRENT_ROLE, or NORMALIZED after IS: PostgreSQL quotes capitals in names."""
+    identifier = column.this
+    if column.args.get("table") or not isinstance(identifier, exp.Identifier):
+        return False
+    return not identifier.args.get("quoted") and identifier.name.isupper()
 
 
 def write(node: exp.Expr) -> str:

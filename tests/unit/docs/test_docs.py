@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from documents import REFERENCE, ROOT, names, rows
 from pgstream import errors
 from pgstream.algebra.functions import SPARK_LIST
 from pgstream.cli.app import COMMANDS
@@ -17,31 +18,8 @@ from pgstream.errors import PgStreamError
 from pgstream.settings import DECLARED
 from pgstream.sql.passes.refuse import REFUSALS
 
-ROOT = Path(__file__).parents[3]
-REFERENCE = ROOT / "docs" / "reference"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 SQL = "\n".join(migration.text for migration in migrations())
-
-
-def rows(path: Path, *header: str) -> list[list[str]]:
-    """The cells of the one table whose first columns have these titles."""
-    found: list[list[list[str]]] = []
-    for block in re.findall(r"(?:^\|.*\n)+", path.read_text(encoding="utf-8"), re.MULTILINE):
-        titles, _, *body = [cells(line) for line in block.splitlines()]
-        if tuple(titles[: len(header)]) == header:
-            found.append(body)
-    assert len(found) == 1, f"{path} has {len(found)} tables that start with {header}"
-    return found[0]
-
-
-def cells(line: str) -> list[str]:
-    """The cells of a line; an escaped bar is none that separates."""
-    return [cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-
-
-def names(cell: str) -> list[str]:
-    """What stands in backticks."""
-    return re.findall(r"`([^`]+)`", cell)
 
 
 def headings(path: Path, level: int) -> str:
@@ -50,8 +28,8 @@ def headings(path: Path, level: int) -> str:
 
 
 def test_every_refused_construct_is_listed() -> None:
-    listed = [row[0] for row in rows(REFERENCE / "sql.md", "construct", "reason", "way out")]
-    assert listed == [refusal.construct for refusal in REFUSALS]
+    listed = [tuple(row[:3]) for row in rows(REFERENCE / "sql.md", "construct", "reason")]
+    assert listed == [(each.construct, each.reason, each.way_out) for each in REFUSALS]
 
 
 def test_every_setting_is_listed_with_its_default() -> None:

@@ -38,6 +38,20 @@ def _has_too_many_sets(node: exp.Expr) -> bool:
     return isinstance(node, exp.Group) and too_many(node)
 
 
+def _is_parameter(node: exp.Expr) -> bool:
+    """$1, and not @ x, which is the operator for abs(x)."""
+    if isinstance(node, exp.Parameter):
+        return isinstance(node.this, exp.Literal)
+    return isinstance(node, exp.Placeholder)
+
+
+def _is_array_of_query(node: exp.Expr) -> bool:
+    """ARRAY(SELECT ...), and not ARRAY[(SELECT ...)]."""
+    called = isinstance(node, exp.Anonymous) and node.name.upper() == "ARRAY"
+    parts = node.expressions if called or isinstance(node, exp.Array) else ()
+    return any(isinstance(part, exp.Select | exp.SetOperation) for part in parts)
+
+
 LATER = "This version does not maintain it."
 
 REFUSALS: tuple[Refusal, ...] = (
@@ -84,8 +98,13 @@ REFUSALS: tuple[Refusal, ...] = (
         CONSTRUCT, "grouping|rollup|cube", REASON, WAY_OUT, _has_too_many_sets,
     ),
     Refusal(
+        "ARRAY(SELECT ...)", "array", "It is an aggregate that is not written as one.",
+        "Write a scalar subquery: (SELECT array_agg(x ORDER BY y) FROM ...).",
+        _is_array_of_query,
+    ),
+    Refusal(
         "parameter", None, "A stream table's query has no caller to give it a value.",
-        "Write the value into the query.", _is(exp.Parameter, exp.Placeholder),
+        "Write the value into the query.", _is_parameter,
     ),
     Refusal(
         "ONLY", "only", "Changes are captured with those of the children.",
