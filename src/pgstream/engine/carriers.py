@@ -25,11 +25,6 @@ _NATIVE = {
     "boolean": ("BOOLEAN", pa.bool_()),
 }
 _WIDTHS = {"SMALLINT": 1, "INT": 2, "BIGINT": 3, "FLOAT": 4, "DOUBLE": 5}
-_COMPUTED = {
-    "date": "DATE",
-    "timestamp without time zone": "TIMESTAMP_NTZ",
-    "timestamp with time zone": "TIMESTAMP_LTZ",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +67,6 @@ def carrier_of(type_: Type, scale: int | None = None) -> Carrier:
         return decimal(max(digits[1], 0) if digits else 0)
     native = _NATIVE.get(type_.name)
     return Carrier(*native) if native else TEXT
-
-
-def computing_type(type_: Type) -> str | None:
-    """The Spark type in which a text carrier is compared, if it has one."""
-    return _COMPUTED.get(type_.name)
 
 
 def travels_as_text(type_: Type) -> bool:

@@ -132,6 +132,8 @@ class PostgresCatalog:
         """Text may have the collation of any column: the first that is not binary counts."""
         table = sql.Identifier(source.schema, source.name).as_string(self.connection)
         type_ = self._expression(text, table)
+        if is_collated(text):
+            return type_
         columns = self.relation(source.schema, source.name).columns
         others = [t.collation for _, t in columns if t.collation]
         return replace(type_, collation=others[0]) if type_.is_text and others else type_
@@ -139,12 +141,16 @@ class PostgresCatalog:
     def _expression(self, text: str, source: str) -> Type:
         """The type of an expression; how text is compared may be written into it."""
         type_ = self._describe(f"SELECT {text} FROM {source}")
-        if type_.is_text and "COLLATE" in text.upper():
-            name = self.collation(f"SELECT {text} AS x FROM {source}", "x")
-            row = self.connection.execute(_IS_DETERMINISTIC, (name,)).fetchone()
-            if row is not None and not row[0]:
-                return replace(type_, equality=Equality.UNKNOWN)
-        return type_
+        if not (type_.is_text and is_collated(text)):
+            return type_
+        name = self.collation(f"SELECT {text} AS x FROM {source}", "x") or ""
+        row = self.connection.execute(_IS_DETERMINISTIC, (name,)).fetchone() if name else None
+        if row is not None and not row[0]:
+            return replace(type_, equality=Equality.UNKNOWN)
+        bare = name.rpartition(".")[2].strip('"')
+        if bare in ("", "default"):
+            return type_
+        return replace(type_, collation="" if bare in BINARY_COLLATIONS else bare)
 
     def _describe(self, text: str) -> Type:
         described = self._described(text)
@@ -189,3 +195,7 @@ class PostgresCatalog:
         if deterministic is False:
             return replace(type_, collation=collation, equality=Equality.UNKNOWN)
         return replace(type_, collation=collation)
+
+
+def is_collated(text: str) -> bool:
+    return "COLLATE" in text.upper()

@@ -105,13 +105,15 @@ class Leaves:
 
     def committed_change(self, scan: Scan) -> Bound:
         relid = scan.source.relid
-        where = sql.SQL(
+        where: sql.Composable = sql.SQL(
             "__pgs_weight <> 0 AND __pgs_xid >= pg_snapshot_xmin({f}::pg_snapshot)"
             " AND NOT pg_visible_in_snapshot(__pgs_xid, {f}::pg_snapshot)"
         ).format(f=sql.Literal(self.frontiers[relid]))
-        table = sql.Identifier(CHANGES_SCHEMA, f"changes_{relid}")
+        table: sql.Composable = sql.Identifier(CHANGES_SCHEMA, f"changes_{relid}")
         if self.change_counts[relid] > self.small_rows:
             return self.large(scan, table, where, weighted=True)
+        if any(f.sql for f in scan.fields):
+            table, where = uncancelled(scan, table, where)
         return consolidated(self.small(self.reader, scan, table, where, weighted=True))
 
     def pending_change(self, scan: Scan) -> Bound:
@@ -245,6 +247,19 @@ def measured(
     row = connection.execute(query).fetchone()
     assert row is not None
     return row[0], dict(zip(loose, row[1:], strict=True))
+
+
+def uncancelled(
+    scan: Scan, changes: sql.Composable, where: sql.Composable
+) -> tuple[sql.Composable, sql.Composable]:
+    """The changes that do not cancel out: a row that came and went may be one for which a computed
+    field fails."""
+    plain = sql.SQL(", ").join(sql.Identifier(f.name) for f in scan.fields if f.sql is None)
+    net = sql.SQL(
+        "(SELECT *, sum(__pgs_weight) OVER (PARTITION BY ROW({})::text) AS __pgs_net"
+        " FROM {} WHERE {} OFFSET 0) changes"
+    ).format(plain, changes, where)
+    return net, sql.SQL("__pgs_net <> 0")
 
 
 def between(low: int, high: int) -> sql.Composed:
