@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import as_key, own_spelling, require_key, shown_spelling
+from pgstream.algebra.canonical import (
+    as_key,
+    own_spelling,
+    require_key,
+    require_own_spelling,
+    shown_spelling,
+)
 from pgstream.algebra.convert import Converter
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref, plain_column
 from pgstream.algebra.functions import aggregate_refusal
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
     from pgstream.algebra.lower_select import SelectLowering
 
 COUNTS = ("count", "regr_count")
+BLIND_TO_SPELLING = ("count", "max", "min", "sum")
 QUOTIENTS = MOMENTS | {"avg"}
 ORDERLESS = frozenset(
     ("count", "min", "max", "bool_and", "bool_or", "every", "bit_and", "bit_or", "bit_xor",
@@ -207,6 +214,8 @@ class GroupedSelect:
         """PostgreSQL computes the calls over the rows of the touched groups, which are numbered
         in one order, so that a group gives the same value each time."""
         width = len(expressions)
+        for call in self.calls:
+            self.require_spellings(call)
         texts = [self.written(call, expressions) for call in self.calls]
         tree = self.narrowed(expressions)
         places = range(len(expressions))
@@ -226,6 +235,12 @@ class GroupedSelect:
         shape = tree.columns[:width] + values
         origins = (*range(width), *(None for _ in values))
         return ByPostgres(tree, query, shape, origins, tuple(range(width)), ", ".join(names))
+
+    def require_spellings(self, call: exp.Expr) -> None:
+        """Most aggregates show how a value is written; equal values may be written differently."""
+        if function_of(call) not in BLIND_TO_SPELLING:
+            for column in call.find_all(exp.Column):
+                require_own_spelling(self.below.convert(column).type, function_of(call))
 
     def written(self, call: exp.Expr, expressions: list[Expression]) -> str:
         """The call over the columns of the rows handed over."""
