@@ -10,16 +10,18 @@ The same value is run and explained.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgstream.algebra.differentiate import Changed, Differential, differentiate, sources
 from pgstream.algebra.expressions import Expression
+from pgstream.algebra.hand_over import hand_over
 from pgstream.algebra.legalize import legalize
 from pgstream.algebra.lower_recursion import maintained
 from pgstream.algebra.operators.accumulate import (
     Accumulate,
     Accumulator,
     accumulators_for,
+    unsure_sql,
 )
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
@@ -62,6 +64,12 @@ class Accumulated:
     @property
     def has_extremes(self) -> bool:
         return any(a.is_extreme for a in self.accumulators)
+
+    @property
+    def unsure(self) -> tuple[str, ...]:
+        """Per call, whether a group must be read again for its digits (see `unsure_sql`)."""
+        conditions = [unsure_sql(call, self.aggregate) for call in self.aggregate.calls]
+        return tuple(dict.fromkeys(text for text in conditions if text is not None))
 
 
 @dataclass(frozen=True)
@@ -156,11 +164,14 @@ def plan(tree: Node, top: Top | None = None, recursions: Sequence[Recursion] = (
     """The plan of a lowered query."""
     accumulated = _accumulated(tree)
     if accumulated is None:
-        tree = legalize(tree)
+        tree = legalize(hand_over(tree))
     else:  # PostgreSQL finishes what stands above the aggregate
-        tree = _above(tree, accumulated.aggregate, legalize(accumulated.aggregate))
+        aggregate = accumulated.aggregate
+        kept = aggregate.with_inputs(hand_over(aggregate.input))
+        tree = _above(tree, aggregate, legalize(kept))
         accumulated = _accumulated(tree)
-    return Plan(tree, accumulated, top, tuple(map(maintained, recursions)))
+    terms = [replace(r, base=hand_over(r.base), step=hand_over(r.step)) for r in recursions]
+    return Plan(tree, accumulated, top, tuple(map(maintained, terms)))
 
 
 def _accumulated(tree: Node) -> Accumulated | None:

@@ -82,11 +82,8 @@ class Computation:
             state.replace_groups()
         else:
             self.lay_down(node, state.partial, node.columns[:-1])
-            again = plan.accumulated.has_extremes and state.find_lost_extremes()
-            if again:
+            if state.add():
                 self.read_again(state, state.again, changed)
-            state.add()
-            if again:
                 state.overwrite_fresh()
         state.finish_core()
         self.finish(plan.accumulated, state)

@@ -6,6 +6,8 @@ touched groups' old rows (weight −1) and new rows (weight +1).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import psycopg
 from psycopg import sql
 
@@ -31,6 +33,7 @@ class State:
         self.table = state_table(id_)
         self.keys = plan.key_columns
         self.accumulators = plan.accumulators
+        self.unsure = plan.unsure
         self.columns = self.keys + tuple(Column(a.name, a.type) for a in self.accumulators)
         self.names = [column.name for column in self.columns]
         self.core = temporary("core", id_)
@@ -67,8 +70,11 @@ class State:
             "INSERT INTO {state} ({names}, __pgs_row_id) SELECT {names}, __pgs_row_id FROM {core}"
         )
 
-    def add(self) -> None:
-        """`partial` holds the accumulators of the change."""
+    def add(self) -> bool:
+        """`partial` holds the accumulators of the change. True if `again` holds groups that
+        must be read again: they lost an extreme, or their digits are open."""
+        create_temporary(self.connection, self.again, self.keys)
+        lost = self._find_lost_extremes()
         create_temporary(self.connection, self.core, self.columns)
         self._remember(-1, "partial")
         sums = [self._added(accumulator) for accumulator in self.accumulators]
@@ -82,27 +88,7 @@ class State:
             " FROM {partial} p WHERE NOT EXISTS (SELECT FROM {state} s WHERE {match_sp})"
         )
         self._drop_empty("partial")
-
-    def find_lost_extremes(self) -> bool:
-        """Puts into `again` the groups that lost their stored extreme and gained no new one."""
-        lost = [self._lost(a) for a in self.accumulators if a.is_extreme]
-        create_temporary(self.connection, self.again, self.keys)
-        each = sql.SQL("{}, ")
-        query = sql.SQL(
-            "INSERT INTO {} ({} __pgs_row_id) SELECT {} p.__pgs_row_id"
-            " FROM {} p JOIN {} s ON {} WHERE ({}) AND ({})"
-        ).format(
-            self.again,
-            sql.SQL("").join(each.format(sql.Identifier(c.name)) for c in self.keys),
-            sql.SQL("").join(each.format(sql.Identifier("p", c.name)) for c in self.keys),
-            self.partial,
-            self.table,
-            match(self.keys, "s", "p"),
-            # A group that vanishes needs no extreme; the one group without keys never does.
-            sql.SQL("s.n + p.n > 0" if self.keys else "true"),
-            sql.SQL(" OR ").join(lost),
-        )
-        return self.connection.execute(query).rowcount > 0
+        return self._find_unsure_digits() or lost
 
     def overwrite_fresh(self) -> None:
         """`fresh` holds groups that were read again: their rows replace the stored ones."""
@@ -123,6 +109,33 @@ class State:
     def finish_core(self) -> None:
         """The touched groups' new rows."""
         self._remember(+1, "partial")
+
+    # --- groups to read again ---------------------------------------------------------------
+
+    def _find_lost_extremes(self) -> bool:
+        """The groups that lost their stored extreme and gained no new one."""
+        lost = [self._lost(a) for a in self.accumulators if a.is_extreme]
+        # A group that vanishes needs no extreme; the one group without keys never does.
+        remains = "s.n + p.n > 0" if self.keys else "true"
+        found = f"SELECT p.* FROM {{partial}} p JOIN {{state}} s ON {{match_sp}} WHERE {remains}"
+        return self._find_again(f"{found} AND ({{any_of}})", lost)
+
+    def _find_unsure_digits(self) -> bool:
+        """The groups whose finished values may have other digits than PostgreSQL's."""
+        touched = "SELECT s.* FROM {state} s JOIN {partial} p ON {match_sp}"
+        unsure = [sql.SQL(text) for text in self.unsure]
+        return self._find_again(f"SELECT * FROM ({touched}) touched WHERE {{any_of}}", unsure)
+
+    def _find_again(self, groups: str, conditions: Sequence[sql.Composable]) -> bool:
+        if not conditions:
+            return False
+        names = identifiers([*(key.name for key in self.keys), "__pgs_row_id"])
+        found = self._run(
+            f"INSERT INTO {{again}} ({{keys}}) SELECT {{keys}} FROM ({groups}) found",
+            keys=names,
+            any_of=sql.SQL(" OR ").join(conditions),
+        )
+        return found.rowcount > 0
 
     # --- pieces -----------------------------------------------------------------------------
 
@@ -152,6 +165,8 @@ class State:
         if accumulator.is_extreme:
             chooser = sql.SQL("LEAST" if accumulator.kind == "min" else "GREATEST")
             return sql.SQL("{n} = {}(s.{n}, p.{n})").format(chooser, n=name)
+        if accumulator.kind == "scale":
+            return sql.SQL("{n} = GREATEST(s.{n}, p.{n})").format(n=name)
         return sql.SQL("{n} = s.{n} + p.{n}").format(n=name)
 
     def _lost(self, accumulator: Accumulator) -> sql.Composed:
@@ -162,17 +177,19 @@ class State:
             n=sql.Identifier(accumulator.name),
         )  # fmt: skip
 
-    def _run(self, text: str) -> psycopg.Cursor:
+    def _run(self, text: str, **parts: sql.Composable) -> psycopg.Cursor:
         return self.connection.execute(
             sql.SQL(text).format(
                 state=self.table,
                 core=self.core,
                 partial=self.partial,
                 fresh=self.fresh,
+                again=self.again,
                 names=identifiers(self.names),
                 names_s=identifiers(self.names, "s"),
                 names_p=identifiers(self.names, "p"),
                 match_sp=match(self.keys, "s", "p"),
                 match_sf=match(self.keys, "s", "f"),
+                **parts,
             )
         )
