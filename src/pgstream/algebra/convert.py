@@ -86,7 +86,9 @@ class Converter:
         inputs = [part.type for part in walk(expression) if isinstance(part, Ref)]
         collations = {t.collation for t in inputs if t.is_text}
         if type_.is_text and collations and "COLLATE" not in text:
-            type_ = replace(type_, collation=max(collations))
+            own = {t.collate for t in inputs if t.collate}
+            collate = own.pop() if len(own) == 1 else ""
+            type_ = replace(type_, collation=max(collations), collate=collate)
         return replace(expression, type=type_)
 
     def call(self, function: str, *nodes: exp.Expr) -> Expression:

@@ -51,6 +51,8 @@ class Type:
     category: str = "U"
     collation: str = ""
     equality: Equality | None = None
+    collate: str = ""
+    """The collation as COLLATE takes it, where it is not the database's own."""
 
     @property
     def is_integer(self) -> bool:

@@ -26,8 +26,10 @@ FROM base WHERE typtype <> 'd'
 _IS_DETERMINISTIC = "SELECT collisdeterministic FROM pg_collation WHERE oid = %s::regcollation"
 _COLUMNS = """
 SELECT a.attname, a.atttypid, a.atttypmod, coalesce(c.collname, ''), c.collisdeterministic,
-       coalesce(c.collprovider, '') = 'd' AS is_default
+       coalesce(c.collprovider, '') = 'd' AS is_default,
+       quote_ident(n.nspname) || '.' || quote_ident(c.collname)
 FROM pg_attribute a LEFT JOIN pg_collation c ON c.oid = a.attcollation
+LEFT JOIN pg_namespace n ON n.oid = c.collnamespace
 WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
 _COLLATION = """
@@ -84,9 +86,14 @@ class PostgresCatalog:
             collation,
             deterministic,
             is_default,
+            clause,
         ) in self.connection.execute(_COLUMNS, (relid,)).fetchall():
             type_ = self._type(type_id, modifier)
-            columns.append((column, self._collated(type_, collation, deterministic, is_default)))
+            if collation and not is_default:
+                type_ = collated(type_, clause)
+            if deterministic is False:
+                type_ = replace(type_, equality=Equality.UNKNOWN)
+            columns.append((column, type_))
             if deterministic is False and column in self.used.get(relid, ()):
                 raise UnsupportedType(
                     f"The column {column} of {schema}.{name} has the collation {collation}, which "
@@ -129,28 +136,27 @@ class PostgresCatalog:
         return row[0] if row else None
 
     def field_type(self, source: Source, text: str) -> Type:
-        """Text may have the collation of any column: the first that is not binary counts."""
+        """Text may have the collation of a column that has one of its own."""
         table = sql.Identifier(source.schema, source.name).as_string(self.connection)
         type_ = self._expression(text, table)
-        if is_collated(text):
+        if not type_.is_text or is_collated(text):
             return type_
         columns = self.relation(source.schema, source.name).columns
-        others = [t.collation for _, t in columns if t.collation]
-        return replace(type_, collation=others[0]) if type_.is_text and others else type_
+        if not any(t.collate for _, t in columns):
+            return type_
+        return collated(type_, self.collation(f"SELECT {text} AS x FROM {table}", "x"))
 
     def _expression(self, text: str, source: str) -> Type:
         """The type of an expression; how text is compared may be written into it."""
         type_ = self._describe(f"SELECT {text} FROM {source}")
         if not (type_.is_text and is_collated(text)):
             return type_
-        name = self.collation(f"SELECT {text} AS x FROM {source}", "x") or ""
+        name = self.collation(f"SELECT {text} AS x FROM {source}", "x")
+        type_ = collated(type_, name)
         row = self.connection.execute(_IS_DETERMINISTIC, (name,)).fetchone() if name else None
         if row is not None and not row[0]:
             return replace(type_, equality=Equality.UNKNOWN)
-        bare = name.rpartition(".")[2].strip('"')
-        if bare in ("", "default"):
-            return type_
-        return replace(type_, collation="" if bare in BINARY_COLLATIONS else bare)
+        return type_
 
     def _describe(self, text: str) -> Type:
         described = self._described(text)
@@ -185,16 +191,13 @@ class PostgresCatalog:
             self._types[type_id, modifier] = found
         return found
 
-    def _collated(
-        self, type_: Type, collation: str, deterministic: bool | None, is_default: bool
-    ) -> Type:
-        if not collation or is_default:
-            return type_
-        if collation in BINARY_COLLATIONS:
-            return replace(type_, collation="")
-        if deterministic is False:
-            return replace(type_, collation=collation, equality=Equality.UNKNOWN)
-        return replace(type_, collation=collation)
+
+def collated(type_: Type, clause: str | None) -> Type:
+    """Text of the collation that is named, qualified and quoted."""
+    bare = (clause or "").rpartition(".")[2].strip('"')
+    if clause is None or bare == "default":
+        return type_
+    return replace(type_, collation="" if bare in BINARY_COLLATIONS else bare, collate=clause)
 
 
 def is_collated(text: str) -> bool:

@@ -146,11 +146,22 @@ def known_scale(value: Rendered) -> int:
 
 
 def negate(call: Call, args: list[Rendered]) -> Rendered:
-    return Rendered(f"(- {args[0].sql})", args[0].carrier)
+    return Rendered(opposite(args[0]), args[0].carrier)
 
 
 def absolute(call: Call, args: list[Rendered]) -> Rendered:
-    return Rendered(f"abs({args[0].sql})", args[0].carrier)
+    value = args[0]
+    if value.carrier.scale is None:
+        return Rendered(f"abs({value.sql})", value.carrier)
+    chosen = f"CASE WHEN {value.sql} < 0 THEN {opposite(value)} ELSE {value.sql} END"
+    return Rendered(f"({chosen})", value.carrier)
+
+
+def opposite(value: Rendered) -> str:
+    """Spark's own minus and abs round a decimal to 34 digits."""
+    if value.carrier.scale is None:
+        return f"(- {value.sql})"
+    return cast(f"({cast('0', value.carrier)} - {value.sql})", value.carrier)
 
 
 # --- comparison and logic -------------------------------------------------------------------

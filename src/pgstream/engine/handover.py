@@ -114,6 +114,8 @@ def handed_rows(node: ByPostgres, raw: sql.Composable, carriers: Sequence[Carrie
 
 def typed(index: int, column: Column, carrier: Carrier) -> sql.Composed:
     form = "{c}::text::{} AS {c}"
+    if column.type.collate:
+        form = f"{{c}}::text::{{}} COLLATE {column.type.collate} AS {{c}}"
     if column.type.is_numeric and (carrier.trimmed or carrier.loose):
         form = "trim_scale({c}::text::numeric)::{} AS {c}"
     return sql.SQL(form).format(sql.SQL(column.type.declared), c=sql.Identifier(f"c{index}"))
