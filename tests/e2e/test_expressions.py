@@ -171,6 +171,21 @@ def insert(ps: PgStream, number: int, values: dict[str, str]) -> None:
     ps.execute(f"INSERT INTO bad (number, {columns}) VALUES (%s, {places})", parameters)
 
 
+def test_minus_and_abs_keep_all_digits(ps: PgStream) -> None:
+    ps.execute(
+        "CREATE TABLE a (id int, n numeric(38, 0)); CREATE TABLE b (id int, n numeric(38, 0))"
+    )
+    ps.execute("INSERT INTO a VALUES (1, -12345678901234567890123456789012345678), (2, NULL)")
+    ps.execute("INSERT INTO b VALUES (1, 0), (2, 1)")
+    ps.create_stream_table(
+        "st", "SELECT a.id, -(a.n + b.n) AS minus, abs(a.n - b.n) AS size FROM a JOIN b USING (id)"
+    )
+    assert_exact(ps, "st")
+    ps.execute("UPDATE b SET n = 1")
+    ps.refresh_stream_table("st")
+    assert_exact(ps, "st")
+
+
 def test_a_numeric_beyond_spark_is_an_error_and_never_rounded(ps: PgStream) -> None:
     ps.execute("CREATE TABLE big (id int, a numeric(38, 10), b numeric(38, 10))")
     ps.create_stream_table("st", "SELECT id, a * b AS c FROM big")
