@@ -27,7 +27,7 @@ demo: $(STAMP) java ## a guided tour on a local PostgreSQL and a local Spark
 
 test: $(STAMP) java lint ## lint, then all tests, two at a time; ARGS="..." goes to pytest
 	@echo "==> pytest"
-	@$(BIN)/python -m pytest $(or $(ARGS),--numprocesses 2 --dist loadfile)
+	@$(BIN)/python -m pytest $(or $(ARGS),--numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 40)
 
 lint: $(STAMP) ## style, format, types and import directions
 	@echo "==> ruff check"

@@ -17,6 +17,7 @@ from pgstream.client import PgStream
 from pgstream.database import migrate
 from pgstream.database.connection import Connection, connect
 from pgstream.database.embedded import EmbeddedServer
+from pgstream.engine.session import STATIC
 from pgstream.settings import Settings
 
 TESTS = Path(__file__).parent
@@ -54,6 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         room = item.path.relative_to(TESTS).parts[0]
         for marker in MARKERS.get(room, ()):
             item.add_marker(marker)
+    items.sort(key=lambda item: "property" not in item.path.parts)  # the longest first
 
 
 @pytest.fixture(scope="session")
@@ -72,16 +74,14 @@ def spark() -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    session = (
-        SparkSession.builder.appName("pgstream tests")
-        .master("local[2]")
-        .config("spark.driver.extraJavaOptions", JAVA_OPTIONS)
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.scheduler.mode", "FAIR")
-        .config("spark.sql.catalogImplementation", "in-memory")
-        .getOrCreate()
-    )
+    builder = SparkSession.builder.appName("pgstream tests").master("local[2]")
+    for name, value in {
+        **STATIC,
+        "spark.driver.extraJavaOptions": JAVA_OPTIONS,
+        "spark.driver.memory": "2g",
+    }.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()

@@ -30,6 +30,8 @@ COMMON = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.execution.pythonUDF.arrow.enabled": "true",
     "spark.sql.variable.substitute": "false",  # a value may hold ${…}
+    "spark.sql.ui.explainMode": "simple",  # nobody reads what Spark writes of each plan
+    "spark.sql.maxPlanStringLength": "1000",
 }
 # One task, no exchange, nothing compiled: for plans of a few thousand rows.
 SMALL = {
@@ -50,6 +52,11 @@ STATIC = {
     "spark.ui.showConsoleProgress": "false",
     "spark.scheduler.mode": "FAIR",
     "spark.sql.catalogImplementation": "in-memory",
+    # What Spark remembers of past jobs would fill the driver.
+    "spark.sql.ui.retainedExecutions": "10",
+    "spark.ui.retainedJobs": "10",
+    "spark.ui.retainedStages": "10",
+    "spark.ui.retainedTasks": "100",
 }
 
 
