@@ -65,7 +65,8 @@ def _paths(queries: Queries, relation: Relation, name: str, at: Expr, to: Expr) 
 def _start(queries: Queries, relation: Relation) -> str:
     if queries.dice.maybe(0.4):
         return ""
-    return f" WHERE {queries.expressions(relation.columns).of('bool', 1).sql}"
+    columns = tuple(column for column in relation.columns if not column.is_array)
+    return f" WHERE {queries.expressions(columns).of('bool', 1).sql}"
 
 
 def _nodes(relation: Relation) -> list[Expr]:
