@@ -78,7 +78,7 @@ def spark() -> Iterator[Any]:
     for name, value in {
         **STATIC,
         "spark.driver.extraJavaOptions": JAVA_OPTIONS,
-        "spark.driver.memory": "2g",
+        "spark.driver.memory": "4g",
     }.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
