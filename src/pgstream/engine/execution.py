@@ -12,11 +12,10 @@ import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import partial
 from typing import TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -26,27 +25,21 @@ from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.trace import computed, trace
-from pgstream.engine.carriers import Carrier, carrier_of, staged_type, union_carrier
+from pgstream.engine import zsets
+from pgstream.engine.carriers import Carrier, staged_type
 from pgstream.engine.expressions import Rendered
 from pgstream.engine.failures import as_refresh_error
 from pgstream.engine.handover import Handover
 from pgstream.engine.inline import fits_inline, inline
-from pgstream.engine.leaves import Bound, Large, Leaves, Small, one_spelling
+from pgstream.engine.leaves import Leaves
 from pgstream.engine.nothing import gives_nothing
 from pgstream.engine.relation import Relation, Select
 from pgstream.engine.render import render
 from pgstream.engine.render.keys import key_filter
+from pgstream.engine.rows import Bound, Large, Rows, no_rows
 from pgstream.engine.session import Sessions, activate
 
 _view_numbers = itertools.count()
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A result in the driver: c0, c1, … and w, and how its columns are carried."""
-
-    table: pa.Table
-    carriers: tuple[Carrier, ...]
 
 
 @dataclass
@@ -71,7 +64,7 @@ class Execution:
     def collect(self, node: Node) -> Rows:
         """The result in the driver: one action, or none where nothing can come out."""
         if self.is_empty(node):
-            return Rows(*nothing(node))
+            return no_rows(c.type for c in node.columns)
         with self.prepared(node) as (frame, relation):
             self.leaves.counts.spark_actions += 1
             return Rows(run(frame.toArrow), relation.carriers)
@@ -107,7 +100,7 @@ class Execution:
         def leaf(part: Node) -> Relation | None:
             if part not in views:
                 if self.is_empty(part):
-                    return inline(Small(*nothing(part)))
+                    return inline(no_rows(c.type for c in part.columns))
                 relation = self._leaf_relation(part, session, names)
                 if relation is None:
                     return None
@@ -138,7 +131,7 @@ class Execution:
             return not isinstance(bound, Large) and not bound.table.num_rows
         return gives_nothing(node, self.is_empty)
 
-    def _bound_leaves(self, node: Node) -> list[Bound | Rows]:
+    def _bound_leaves(self, node: Node) -> list[Bound]:
         """All leaves below, bound; a lookup that has no small keys counts as its table."""
         bound = self._bind(node)
         if bound is not None:
@@ -150,7 +143,7 @@ class Execution:
             below.append(node.keys)
         return [leaf for part in below for leaf in self._bound_leaves(part)]
 
-    def _bind(self, node: Node) -> Bound | Rows | None:
+    def _bind(self, node: Node) -> Bound | None:
         """The rows that a node stands for, if they are at hand before Spark runs."""
         if node in self._given:
             return self._given[node]
@@ -165,12 +158,10 @@ class Execution:
     def _computed_apart(self, node: ByPostgres | Shared) -> Bound | None:
         """Costs an action of its own. What is shared and large is computed where it is read."""
         if gives_nothing(node, self.is_empty):
-            return Small(*nothing(node))
+            return no_rows(c.type for c in node.columns)
         if not self.is_large(node.input):
             rows = self.collect(node.input)
-            if isinstance(node, Shared):
-                return Small(rows.table, rows.carriers)
-            return self.handover.small(node, rows.table, rows.carriers)
+            return rows if isinstance(node, Shared) else self.handover.small(node, rows)
         if isinstance(node, Shared):
             return None
         return self.handover.large(node, partial(self.stage, node.input), self.leaves)
@@ -181,10 +172,8 @@ class Execution:
         if isinstance(node, Keys) and self.key_values(node) is not None:
             values = self._keys[node]
             assert values is not None
-            return self._view(Small(values.table, values.carriers), session, names)
+            return self._view(values, session, names)
         bound = self._bind(node)
-        if isinstance(bound, Rows):
-            bound = Small(bound.table, bound.carriers)
         if bound is not None:
             return self._view(bound, session, names)
         if isinstance(node, Lookup):  # of too many keys: read all, then filter
@@ -198,10 +187,10 @@ class Execution:
         return None
 
     def _view(self, bound: Bound, session: SparkSession, names: list[str]) -> Relation:
-        if isinstance(bound, Small) and fits_inline(bound.table):
+        if isinstance(bound, Rows) and fits_inline(bound.table):
             return inline(bound)
         name = f"__pgs_{next(_view_numbers)}"
-        if isinstance(bound, Small):
+        if isinstance(bound, Rows):
             frame = session.createDataFrame(bound.table).coalesce(1)
         else:
             frame = self._sliced(bound, session)
@@ -243,45 +232,24 @@ class Execution:
             places = computed(keys.input, keys.indexes)
             for node, _ in places:
                 self._compute_apart(node)
-        tables: list[Rows] = []
+        parts: list[Rows] = []
         for node, indexes in places:
             bound = self._bind(node)
             if bound is None or isinstance(bound, Large):
                 return None
-            picked = bound.table.select([f"c{i}" for i in indexes])
-            carriers = tuple(bound.carriers[i] for i in indexes)
-            tables.append(Rows(picked.rename_columns([f"c{i}" for i in range(len(indexes))]),
-                               carriers))  # fmt: skip
-        return distinct(tables, keys)
+            parts.append(zsets.picked(bound, indexes))
+        return distinct_keys(keys, parts)
 
     def _compute_apart(self, node: Node) -> None:
         """Keys that Spark must compute cost an action; the rows that show them are remembered."""
         if self._bind(node) is None:
-            rows = self.collect(node)
-            self._apart[node] = Small(rows.table, rows.carriers)
+            self._apart[node] = self.collect(node)
 
 
-def nothing(node: Node) -> tuple[pa.Table, tuple[Carrier, ...]]:
-    """No rows of the node's columns."""
-    carriers = tuple(carrier_of(column.type) for column in node.columns)
-    schema = [(f"c{i}", carrier.arrow) for i, carrier in enumerate(carriers)]
-    return pa.schema([*schema, ("w", pa.int64())]).empty_table(), carriers
-
-
-def distinct(parts: list[Rows], keys: Keys) -> Rows:
+def distinct_keys(keys: Keys, parts: list[Rows]) -> Rows:
     """The different keys of the parts, without those that hold a NULL where none may be."""
-    widest = [reduce(union_carrier, (p.carriers[i] for p in parts))
-              for i in range(len(keys.indexes))]  # fmt: skip
-    schema = pa.schema([(f"c{i}", c.arrow) for i, c in enumerate(widest)])
-    table = pa.concat_tables([p.table.cast(schema) for p in parts])
-    if not keys.nulls:
-        for name in table.column_names:
-            table = table.filter(pc.is_valid(table.column(name)))
-    names = table.column_names
-    table = pa.table([one_spelling(column) for column in table.columns], names=names)
-    table = table.group_by(names, use_threads=False).aggregate([])
-    weights = pa.array([1] * table.num_rows, pa.int64())
-    return Rows(table.append_column("w", weights), tuple(widest))
+    rows = zsets.joined(parts)
+    return zsets.distinct(rows if keys.nulls else zsets.without_nulls(rows))
 
 
 Result = TypeVar("Result")

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import psycopg
-import pyarrow as pa
 from psycopg import sql
 
 from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres
@@ -20,7 +19,8 @@ from pgstream.algebra.operators.node import Column
 from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.database.copying import copy_in
 from pgstream.engine.carriers import Carrier, travels_as_text
-from pgstream.engine.leaves import Large, Leaves, Small, read_small
+from pgstream.engine.leaves import Leaves, read_small
+from pgstream.engine.rows import Large, Rows
 
 SCHEMA = "pgstream_state"
 _numbers = itertools.count()
@@ -36,23 +36,24 @@ class Handover:
     id: int
     _tables: list[sql.Identifier] = field(default_factory=list)
 
-    def small(self, node: ByPostgres, rows: pa.Table, carriers: Sequence[Carrier]) -> Small:
+    def small(self, node: ByPostgres, rows: Rows) -> Rows:
         name = f"__pgs_rows_{next(_numbers)}"
         raw = sql.Identifier("pg_temp", name)
-        listed = [sql.SQL("{} text").format(sql.Identifier(c)) for c in rows.column_names[:-1]]
+        names = rows.table.column_names[:-1]
+        listed = [sql.SQL("{} text").format(sql.Identifier(column)) for column in names]
         self.scratch.execute(
             sql.SQL("CREATE TEMPORARY TABLE {} ({}) ON COMMIT DROP").format(
                 sql.Identifier(name), sql.SQL(", ").join([*listed, sql.SQL("w bigint")])
             )
         )
-        copy_in(self.scratch, raw, rows)
+        copy_in(self.scratch, raw, rows.table)
         fields = fields_of(node)
         items = [
             sql.SQL("{}::text" if travels_as_text(f.type) else "{}").format(sql.Identifier(f.name))
             for f in fields
         ]
         query = sql.SQL("{} SELECT {} FROM ({}) q").format(
-            handed_rows(node, raw, carriers),
+            handed_rows(node, raw, rows.carriers),
             sql.SQL(", ").join([*items, sql.SQL("w::bigint")]),
             sql.SQL(node.query),
         )

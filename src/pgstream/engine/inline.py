@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from pgstream.engine.carriers import BIGINT, Carrier
 from pgstream.engine.expressions import Rendered, quote
-from pgstream.engine.leaves import Small
 from pgstream.engine.relation import Relation, Select
+from pgstream.engine.rows import Rows
 
 MOST_VALUES = 500
 
@@ -16,7 +16,7 @@ def fits_inline(table: pa.Table) -> bool:
     return bool(table.num_rows * table.num_columns <= MOST_VALUES)
 
 
-def inline(bound: Small) -> Relation:
+def inline(bound: Rows) -> Relation:
     carriers = [*bound.carriers, BIGINT]
     names = [*(f"c{i}" for i in range(len(bound.carriers))), "w"]
     columns = [

@@ -12,42 +12,27 @@ from typing import Protocol
 
 import psycopg
 import pyarrow as pa
-import pyarrow.compute as pc
 from psycopg import sql
 
 from pgstream.algebra.operators.keys import Keys, Lookup
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.scan import Change, Field, Part, Scan, Source, Stored
-from pgstream.algebra.types import Type
 from pgstream.database.copying import copy_out
-from pgstream.engine.carriers import Carrier, carrier_of, travels_as_text
+from pgstream.engine.carriers import carrier_of
+from pgstream.engine.queries import (
+    ONE,
+    WEIGHT,
+    between,
+    estimated_rows,
+    key_condition,
+    measured,
+    reading_query,
+    uncancelled,
+)
+from pgstream.engine.rows import Bound, Large, Rows, carried, consolidated, no_rows
 from pgstream.errors import NumericRange
 
 CHANGES_SCHEMA = "pgstream_changes"
-WEIGHT, ONE = "__pgs_weight", "1"
-
-
-@dataclass(frozen=True)
-class Small:
-    """Rows in the driver: c0, c1, … and w."""
-
-    table: pa.Table
-    carriers: tuple[Carrier, ...]
-
-
-@dataclass(frozen=True)
-class Large:
-    """Rows that executors read: one query per slice; numerics come as text.
-
-    `computed` rows were written during the refresh, so its snapshot does not show them.
-    """
-
-    queries: tuple[str, ...]
-    carriers: tuple[Carrier, ...]
-    computed: bool = False
-
-
-Bound = Small | Large
 
 
 class PendingChanges(Protocol):
@@ -114,13 +99,13 @@ class Leaves:
             return self.large(scan, table, where, weighted=True)
         if any(f.sql for f in scan.fields):
             table, where = uncancelled(scan, table, where)
-        return consolidated(self.small(self.reader, scan, table, where, weighted=True))
+        return net(self.small(self.reader, scan, table, where, weighted=True))
 
     def pending_change(self, scan: Scan) -> Bound:
         assert self.pending is not None
         table = self.pending.pending_relation(scan.source.relid)
         connection = self.pending.connection
-        return consolidated(self.small(connection, scan, table, None, weighted=True))
+        return net(self.small(connection, scan, table, None, weighted=True))
 
     # --- states -----------------------------------------------------------------------------
 
@@ -132,10 +117,10 @@ class Leaves:
         self.counts.rows_read += bound.table.num_rows
         return bound
 
-    def lookup(self, scan: Scan, indexes: Sequence[int], by: Keys, values: pa.Table) -> Small:
+    def lookup(self, scan: Scan, indexes: Sequence[int], by: Keys, values: pa.Table) -> Rows:
         fields = [scan.fields[i] for i in indexes]
         if values.num_rows == 0:
-            return empty(scan)
+            return no_rows(f.type for f in scan.fields)
         where = key_condition(fields, by, values)
         table = sql.Identifier(scan.source.schema, scan.source.name)
         bound = self.small(self.reader, scan, table, where, weighted=False)
@@ -162,7 +147,7 @@ class Leaves:
         table: sql.Composable,
         where: sql.Composable | None,
         weighted: bool,
-    ) -> Small:
+    ) -> Rows:
         query = reading_query(scan.fields, table, where, WEIGHT if weighted else ONE)
         return read_small(connection, scan.fields, query)
 
@@ -227,208 +212,17 @@ class Leaves:
         return cut
 
 
-# --- queries --------------------------------------------------------------------------------
-
-
-def measured(
-    connection: psycopg.Connection,
-    scan: Scan,
-    table: sql.Composable,
-    where: sql.Composable | None,
-) -> tuple[int, dict[int, int]]:
-    """How many rows there are, and the largest scale of every unconstrained numeric."""
-    loose = [i for i, f in enumerate(scan.fields) if f.type.is_numeric and not f.type.digits]
-    largest = sql.SQL("coalesce(max(scale({})), 0)")
-    items: list[sql.Composable] = [sql.SQL("count(*)")]
-    items += [largest.format(item(scan.fields[i])) for i in loose]
-    query = sql.SQL("SELECT {} FROM {} WHERE {}").format(
-        sql.SQL(", ").join(items), table, where or sql.SQL("true")
-    )
-    row = connection.execute(query).fetchone()
-    assert row is not None
-    return row[0], dict(zip(loose, row[1:], strict=True))
-
-
-def uncancelled(
-    scan: Scan, changes: sql.Composable, where: sql.Composable
-) -> tuple[sql.Composable, sql.Composable]:
-    """The changes that do not cancel out: a row that came and went may be one for which a computed
-    field fails."""
-    plain = sql.SQL(", ").join(sql.Identifier(f.name) for f in scan.fields if f.sql is None)
-    net = sql.SQL(
-        "(SELECT *, sum(__pgs_weight) OVER (PARTITION BY ROW({})::text) AS __pgs_net"
-        " FROM {} WHERE {} OFFSET 0) changes"
-    ).format(plain, changes, where)
-    return net, sql.SQL("__pgs_net <> 0")
-
-
-def between(low: int, high: int) -> sql.Composed:
-    """The rows on these pages."""
-    return sql.SQL("ctid >= {}::tid AND ctid < {}::tid").format(
-        sql.Literal(f"({low},0)"), sql.Literal(f"({high},0)")
-    )
-
-
-def item(field_: Field) -> sql.Composable:
-    if field_.sql is not None:
-        return sql.SQL("({})").format(sql.SQL(field_.sql))
-    return sql.Identifier(field_.name)
-
-
-def reading_query(
-    fields: Sequence[Field], table: sql.Composable, where: sql.Composable | None, weight: str
-) -> sql.Composed:
-    items = [
-        sql.SQL("{}::text").format(item(f)) if travels_as_text(f.type) else item(f) for f in fields
-    ]
-    items.append(sql.SQL("{}::bigint").format(sql.SQL(weight)))
-    named = [sql.SQL("{} AS {}").format(x, sql.Identifier(f"c{i}")) for i, x in enumerate(items)]
-    return sql.SQL("SELECT {} FROM {} WHERE {}").format(
-        sql.SQL(", ").join(named), table, where or sql.SQL("true")
-    )
-
-
-def key_condition(fields: Sequence[Field], by: Keys, values: pa.Table) -> sql.Composable:
-    """The rows whose fields are among the keys; keys with a NULL are asked for apart."""
-    columns = [as_texts(values.column(i)) for i in range(values.num_columns)]
-    types = [column.type for column in by.columns]
-    patterns: dict[tuple[bool, ...], list[tuple[str | None, ...]]] = {}
-    for row in zip(*columns, strict=True):
-        patterns.setdefault(tuple(v is None for v in row), []).append(row)
-    parts = [key_pattern(fields, types, nulls, rows) for nulls, rows in patterns.items()]
-    return sql.SQL("({})").format(sql.SQL(" OR ").join(parts))
-
-
-def key_pattern(
-    fields: Sequence[Field],
-    types: Sequence[Type],
-    nulls: tuple[bool, ...],
-    rows: list[tuple[str | None, ...]],
-) -> sql.Composable:
-    asked = [looked_up(f, t) for f, t in zip(fields, types, strict=True)]
-    parts: list[sql.Composable] = [
-        # A row of NULLs IS NULL, too, and yet another key.
-        sql.SQL("{} IS NOT DISTINCT FROM NULL" if t.category == "C" else "{} IS NULL").format(a)
-        for a, t, null in zip(asked, types, nulls, strict=True)
-        if null
-    ]
-    present = [i for i, null in enumerate(nulls) if not null]
-    texts = [sql.SQL("{}::text[]").format(sql.Literal([row[i] for row in rows])) for i in present]
-    wanted = [key_type(types[i]) for i in present]
-    if len(present) == 1 and types[present[0]].category != "A":
-        array = sql.SQL("{}::{}[]").format(texts[0], wanted[0])
-        parts.append(sql.SQL("{} = ANY({})").format(asked[present[0]], array))
-    elif present:
-        names = sql.SQL(", ").join(asked[i] for i in present)
-        keys = [sql.SQL("k{}").format(sql.SQL(str(i))) for i in present]
-        typed = [sql.SQL("{}::{}").format(k, t) for k, t in zip(keys, wanted, strict=True)]
-        listed, columns, values = (sql.SQL(", ").join(x) for x in (texts, keys, typed))
-        parts.append(
-            sql.SQL("({}) IN (SELECT {} FROM unnest({}) AS keys({}))").format(
-                names, values, listed, columns
-            )
-        )
-    return sql.SQL("({})").format(sql.SQL(" AND ").join(parts))
-
-
-def looked_up(field_: Field, type_: Type) -> sql.Composable:
-    """What PostgreSQL compares with keys: of a canonical value the column itself, which equals it
-    and may have an index."""
-    if not type_.has_equality:
-        return sql.SQL("{}::text").format(item(field_))
-    return sql.Identifier(field_.equal_to) if field_.equal_to else item(field_)
-
-
-def key_type(type_: Type) -> sql.SQL:
-    return sql.SQL(type_.without_modifier if type_.has_equality else "text")
-
-
-def estimated_rows(connection: psycopg.Connection, schema: str, name: str) -> int:
-    query = sql.SQL("EXPLAIN (FORMAT JSON) SELECT 1 FROM {}").format(sql.Identifier(schema, name))
-    row = connection.execute(query).fetchone()
-    assert row is not None
-    return int(row[0][0]["Plan"]["Plan Rows"])
-
-
-# --- Arrow ----------------------------------------------------------------------------------
-
-
 def read_small(
     connection: psycopg.Connection, fields: Sequence[Field], query: sql.Composable
-) -> Small:
+) -> Rows:
     """The rows of a reading query: the fields, then the weight."""
     types = [pa.string() if f.type.is_numeric else carrier_of(f.type).arrow for f in fields]
     rows = copy_out(connection, query, [*types, pa.int64()])
     try:
         return carried(rows, fields)
     except NumericRange:  # a value that came and went does no harm
-        return carried(without_cancelled(rows), fields)
+        return carried(consolidated(rows), fields)
 
 
-def carried(rows: pa.Table, fields: Sequence[Field]) -> Small:
-    """The rows, with numerics as decimals instead of texts."""
-    columns, carriers = [], []
-    for column, field_ in zip(rows.columns, fields, strict=False):
-        carrier = carrier_of(field_.type)
-        if field_.type.is_numeric:
-            carrier = carrier_of(field_.type, largest_scale(column))
-            column = to_decimal(column, carrier, field_)
-        columns.append(column)
-        carriers.append(carrier)
-    names = [f"c{i}" for i in range(len(columns))]
-    data = pa.table([*columns, rows.columns[-1]], names=[*names, "w"])
-    return Small(data, tuple(carriers))
-
-
-def largest_scale(column: pa.ChunkedArray) -> int:
-    point = pc.find_substring(column, ".")
-    scales = pc.if_else(
-        pc.less(point, 0), 0, pc.subtract(pc.subtract(pc.utf8_length(column), point), 1)
-    )
-    return int(pc.max(scales).as_py() or 0)
-
-
-def to_decimal(column: pa.ChunkedArray, carrier: Carrier, field_: Field) -> pa.ChunkedArray:
-    try:
-        return pc.cast(column, carrier.arrow)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        raise NumericRange(
-            f"Column {field_.name} holds a numeric that Spark cannot hold: NaN, infinity, "
-            "or more than 38 digits.",
-            hint="Declare the column as numeric(p, s) with p up to 38, or cast it.",
-        ) from None
-
-
-def as_texts(column: pa.ChunkedArray) -> list[str | None]:
-    if pa.types.is_boolean(column.type):
-        return [None if v is None else str(v).lower() for v in column.to_pylist()]
-    return [None if v is None else str(v) for v in column.to_pylist()]
-
-
-def consolidated(bound: Small) -> Small:
-    """Equal rows once, with the sum of their weights; cancelled rows dropped."""
-    return Small(without_cancelled(bound.table), bound.carriers)
-
-
-def without_cancelled(rows: pa.Table) -> pa.Table:
-    if rows.num_rows < 2:
-        return rows
-    *names, weight = rows.column_names
-    grouped = rows.group_by(names, use_threads=False).aggregate([(weight, "sum")])
-    grouped = grouped.rename_columns({f"{weight}_sum": weight}).select([*names, weight])
-    return grouped.filter(pc.not_equal(grouped.column(weight), 0))
-
-
-def one_spelling(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Floats as PostgreSQL compares them: negative zero is zero, and there is one NaN."""
-    if not pa.types.is_floating(column.type):
-        return column
-    zero = pa.scalar(0.0, column.type)
-    return pc.if_else(pc.is_nan(column), pa.scalar(float("nan"), column.type), pc.add(column, zero))
-
-
-def empty(scan: Scan) -> Small:
-    carriers = tuple(carrier_of(f.type) for f in scan.fields)
-    columns = [pa.array([], c.arrow) for c in carriers] + [pa.array([], pa.int64())]
-    names = [f"c{i}" for i in range(len(carriers))] + ["w"]
-    return Small(pa.table(columns, names=names), carriers)
+def net(rows: Rows) -> Rows:
+    return Rows(consolidated(rows.table), rows.carriers)

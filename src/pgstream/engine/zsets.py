@@ -9,17 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pgstream.engine.carriers import union_carrier
-from pgstream.engine.execution import Rows
-from pgstream.engine.leaves import one_spelling
+from pgstream.engine.rows import Rows, consolidated, one_spelling
 
 
 def total(parts: Sequence[Rows]) -> Rows:
     """The sum: equal rows once, with the sum of their weights; zeros dropped."""
     whole = joined(parts)
-    names = whole.table.column_names[:-1]
-    grouped = whole.table.group_by(names, use_threads=False).aggregate([("w", "sum")])
-    table = grouped.rename_columns({"w_sum": "w"}).select([*names, "w"])
-    return Rows(table.filter(pc.not_equal(table.column("w"), 0)), whole.carriers)
+    return Rows(consolidated(whole.table), whole.carriers)
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
@@ -69,10 +65,16 @@ def among(rows: Rows, *others: Rows) -> Rows:
     return _marked(rows, others, lambda low, high: pc.and_(pc.equal(low, 0), pc.equal(high, 1)))
 
 
-def picked(rows: Rows, width: int) -> Rows:
-    """The first columns."""
-    names = [f"c{i}" for i in range(width)]
-    return total([Rows(rows.table.select([*names, "w"]), rows.carriers[:width])])
+def picked(rows: Rows, indexes: Sequence[int]) -> Rows:
+    """These columns."""
+    names = [*(f"c{i}" for i in range(len(indexes))), "w"]
+    table = rows.table.select([*(f"c{i}" for i in indexes), "w"]).rename_columns(names)
+    return Rows(table, tuple(rows.carriers[i] for i in indexes))
+
+
+def without_nulls(rows: Rows) -> Rows:
+    """The rows without a NULL."""
+    return Rows(rows.table.drop_null(), rows.carriers)
 
 
 def split_lowest(rows: Rows, column: int) -> tuple[Rows, Rows]:

@@ -12,7 +12,7 @@ from pgstream.algebra.plan import Accumulated
 from pgstream.algebra.top import Top
 from pgstream.database.connection import Connection
 from pgstream.database.quoting import Name
-from pgstream.engine.execution import Execution, Rows
+from pgstream.engine.execution import Execution
 from pgstream.refresh.prepare import Prepared
 from pgstream.storage.apply import Target
 from pgstream.storage.names import STATE_SCHEMA, staging_table
@@ -121,7 +121,7 @@ class Computation:
         scan = Scan(source, tuple(Field(c.name, c.type) for c in state.keys))
         read = self.execution.leaves.small(self.apply, scan, groups, None, weighted=False)
         leaf = Given("touched groups", scan.columns)
-        self.execution.give(leaf, Rows(read.table, read.carriers))
+        self.execution.give(leaf, read)
         self.lay_down(self.prepared.plan.groups_again(changed, leaf), state.fresh, state.columns)
 
     def state(self, accumulated: Accumulated) -> State:

@@ -18,7 +18,9 @@ from pgstream.catalog.records import Action, Initiator, RefreshResult, StreamTab
 from pgstream.database.connection import Connection
 from pgstream.engine.execution import Execution
 from pgstream.engine.handover import Handover
-from pgstream.engine.leaves import Large, Leaves, estimated_rows
+from pgstream.engine.leaves import Leaves
+from pgstream.engine.queries import estimated_rows
+from pgstream.engine.rows import Large
 from pgstream.engine.session import Sessions
 from pgstream.errors import PgStreamError, RefreshConflict, SourceChanged
 from pgstream.monitor.explain import explain

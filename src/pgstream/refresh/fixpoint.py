@@ -23,8 +23,8 @@ from pgstream.algebra.operators.project import pick
 from pgstream.algebra.operators.scan import Stored
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.recursion import Recursion
-from pgstream.engine.execution import Execution, Rows
-from pgstream.engine.leaves import Small
+from pgstream.engine.execution import Execution
+from pgstream.engine.rows import Rows
 from pgstream.engine.zsets import (
     among,
     distinct,
@@ -143,8 +143,8 @@ class Fixpoint:
     def read(self, node: Stored | Lookup) -> Rows:
         """The rows of a leaf in the driver; what is too large to be read there, by Spark."""
         bound = self.execution.leaves.bind(node, self.execution.key_values)
-        if isinstance(bound, Small):
-            return Rows(bound.table, bound.carriers)
+        if isinstance(bound, Rows):
+            return bound
         return self.execution.collect(node)
 
     def given(self, rows: Rows) -> Node:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pgstream.algebra.differentiate import Changed
 from pgstream.algebra.operators.scan import Change, Part, Stored
 from pgstream.algebra.recursion import Recursion
-from pgstream.engine.execution import Rows
+from pgstream.engine.rows import Rows
 from pgstream.engine.zsets import negated, picked, total
 from pgstream.refresh.compute import Computation
 from pgstream.refresh.fixpoint import Fixpoint
@@ -35,7 +35,7 @@ class Recursions:
         if rows is None or not rows.table.num_rows:
             return False
         self.store(recursion, rows)
-        shown = picked(rows, recursion.visible)
+        shown = shown_rows(recursion, rows)
         self.computation.execution.give(Change(recursion.scan, Part.PENDING), shown)
         return bool(shown.table.num_rows)
 
@@ -48,7 +48,7 @@ class Recursions:
         else:
             self.create(recursion)
             self.store(recursion, rows)
-        shown = picked(rows, recursion.visible)
+        shown = shown_rows(recursion, rows)
         self.computation.execution.give(Stored(recursion.scan), shown)
 
     # --- storage ----------------------------------------------------------------------------
@@ -67,3 +67,8 @@ class Recursions:
         """Into the state table. Where the stream table is the storage, its own delta does it."""
         if recursion.is_hidden:
             self.table(recursion).change(rows.table, [c.trimmed for c in rows.carriers])
+
+
+def shown_rows(recursion: Recursion, rows: Rows) -> Rows:
+    """What those who read the CTE see."""
+    return total([picked(rows, range(recursion.visible))])

@@ -12,7 +12,7 @@ from pgstream.algebra.operators.keys import Keys
 from pgstream.algebra.operators.node import Column
 from pgstream.algebra.operators.scan import Field
 from pgstream.engine.describe import PostgresCatalog
-from pgstream.engine.leaves import key_condition
+from pgstream.engine.queries import key_condition
 from type_cases import CASES, TYPES, WITHOUT_EQUALITY, literal
 
 
