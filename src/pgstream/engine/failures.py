@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from pgstream.errors import ComputeError, NumericRange, RefreshError
@@ -18,10 +19,11 @@ PLAIN_WORDS = {
     "CAST_INVALID_INPUT": "a date or time that Spark cannot hold, such as one before Christ",
 }
 TOO_WIDE = ("NUMERIC_VALUE_OUT_OF_RANGE", "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION")
+ROOM = "Give Spark more spark.driver.memory, and small pages: spark.buffer.pageSize=1m."
 
 
 def as_refresh_error(error: Exception) -> RefreshError:
-    text = str(error)
+    text = _root_cause(error) if isinstance(error, Py4JJavaError) else str(error)
     condition = error.getCondition() if isinstance(error, PySparkException) else None
     name = (condition or _condition(text) or "").partition(".")[0]
     if name in TOO_WIDE or "exceeds the digits that Spark holds" in text:
@@ -32,9 +34,17 @@ def as_refresh_error(error: Exception) -> RefreshError:
         )
     if "ZeroDivisionError" in text:
         name = "DIVIDE_BY_ZERO"
-    words = PLAIN_WORDS.get(name)
-    cause = words or _first_line(text)
-    return ComputeError(f"Spark could not compute the change: {cause}.", cause=cause)
+    cause = PLAIN_WORDS.get(name) or _first_line(text)
+    message = f"Spark could not compute the change: {cause}."
+    return ComputeError(message, cause=cause, hint=ROOM if "OutOfMemory" in text else None)
+
+
+def _root_cause(error: Py4JJavaError) -> str:
+    """What went wrong in the JVM, below all that wraps it."""
+    cause = error.java_exception
+    while (deeper := cause.getCause()) is not None:
+        cause = deeper
+    return str(cause.toString())
 
 
 def _condition(text: str) -> str | None:

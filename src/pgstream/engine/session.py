@@ -32,6 +32,9 @@ COMMON = {
     "spark.sql.variable.substitute": "false",  # a value may hold ${…}
     "spark.sql.ui.explainMode": "simple",  # nobody reads what Spark writes of each plan
     "spark.sql.maxPlanStringLength": "1000",
+    # The parser's memory of what it has parsed has no bound else; in percent of the driver's.
+    "spark.sql.parser.manageParserCaches": "true",
+    "spark.sql.parser.parserDfaCacheFlushRatio": "20",
 }
 # One task, no exchange, nothing compiled: for plans of a few thousand rows.
 SMALL = {
@@ -52,6 +55,8 @@ STATIC = {
     "spark.ui.showConsoleProgress": "false",
     "spark.scheduler.mode": "FAIR",
     "spark.sql.catalogImplementation": "in-memory",
+    # Each join and aggregate of a task takes a page; of Spark's own choice, sixteen fill it.
+    "spark.buffer.pageSize": "1m",
     # What Spark remembers of past jobs would fill the driver.
     "spark.sql.ui.retainedExecutions": "10",
     "spark.ui.retainedJobs": "10",
