@@ -82,4 +82,5 @@ def test_the_lowest_rows() -> None:
 def test_fewer_columns() -> None:
     one = numbers((1, 1), (1, 1))
     wide = Rows(one.table.add_column(1, "c1", pa.array([5, 6])), (*one.carriers, *one.carriers))
-    assert content(picked(wide, 1)) == [(1, 2)]
+    assert content(picked(wide, (1,))) == [(5, 1), (6, 1)]
+    assert content(total([picked(wide, (0,))])) == [(1, 2)]
