@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from psycopg import sql
@@ -96,6 +96,18 @@ def assert_stays_exact(ps: PgStream, query: str, *changes: str) -> None:
     for change in changes:
         ps.execute(change)
         refresh_exact(ps, "st")
+
+
+def assert_all_stay_exact(ps: PgStream, queries: Iterable[str], changes: Iterable[str]) -> None:
+    """Stream tables st_0, st_1, … of the queries, side by side."""
+    names = {f"st_{i}": query for i, query in enumerate(queries)}
+    for name, query in names.items():
+        create_exact(ps, name, query)
+    for change in changes:
+        ps.execute(change)
+        for name in names:
+            ps.refresh_stream_table(name)
+        assert_exact(ps, *names)
 
 
 def with_three_tables(ps: PgStream) -> PgStream:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from helpers import assert_same_text, create_exact, refresh_exact, rows, script
+from helpers import assert_same_text, assert_stays_exact, create_exact, refresh_exact, rows, script
 from pgstream.client import PgStream
 from pgstream.settings import Settings
 
@@ -49,10 +49,7 @@ CHANGES = (
 @pytest.mark.parametrize("name", QUERIES)
 def test_every_change_stays_exact(ps: PgStream, name: str) -> None:
     ps.execute(TABLES)
-    create_exact(ps, "st", QUERIES[name])
-    for change in CHANGES:
-        ps.execute(change)
-        refresh_exact(ps, "st")
+    assert_stays_exact(ps, QUERIES[name], *CHANGES)
 
 
 def test_a_change_reads_only_its_groups(ps: PgStream) -> None:
@@ -104,10 +101,7 @@ class TestManyRows:
     def test_every_change_stays_exact(self, ps: PgStream, name: str) -> None:
         ps.execute(TABLES + "INSERT INTO t SELECT i, i % 4, i % 7, i, 'b' FROM"
                    " generate_series(100, 400) i; ANALYZE t; ANALYZE u;")  # fmt: skip
-        create_exact(ps, "st", QUERIES[name])
-        for change in CHANGES:
-            ps.execute(change)
-            refresh_exact(ps, "st")
+        assert_stays_exact(ps, QUERIES[name], *CHANGES)
         assert left_behind(ps) == []
 
     def test_a_failure_leaves_no_table(self, ps: PgStream) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helpers import assert_exact, create_exact, refresh_exact, script
+from helpers import assert_all_stay_exact, create_exact, refresh_exact, script
 from pgstream.client import PgStream
 from pgstream.errors import RefreshError
 
@@ -67,14 +67,7 @@ CHANGES = (
 @pytest.mark.parametrize("queries", [FUNCTIONS, SUBQUERIES], ids=["functions", "subqueries"])
 def test_every_change_stays_exact(ps: PgStream, queries: dict[str, str]) -> None:
     ps.execute(TABLES)
-    names = {f"st_{i}": query for i, query in enumerate(queries.values())}
-    for name, query in names.items():
-        create_exact(ps, name, query)
-    for change in CHANGES:
-        ps.execute(change)
-        for name in names:
-            ps.refresh_stream_table(name)
-        assert_exact(ps, *names)
+    assert_all_stay_exact(ps, queries.values(), CHANGES)
 
 
 def test_the_first_rows_of_one_order_are_read_by_its_key(ps: PgStream) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helpers import assert_exact, create_exact, refresh_exact, script
+from helpers import assert_all_stay_exact, create_exact, refresh_exact, script
 from pgstream.client import PgStream
 
 TABLES = """
@@ -63,15 +63,9 @@ CHANGES = (
 @pytest.mark.parametrize("queries", [ON_SPARK, BY_POSTGRES], ids=["spark", "postgres"])
 def test_windows_stay_exact(ps: PgStream, queries: dict[str, str]) -> None:
     ps.execute(TABLES)
-    names = {f"st_{i}": query for i, query in enumerate(queries.values())}
-    for name, query in names.items():
-        create_exact(ps, name, query)
-        assert ("ByPostgres" in operators(ps, name)) is (queries is BY_POSTGRES), query
-    for change in CHANGES:
-        ps.execute(change)
-        for name in names:
-            ps.refresh_stream_table(name)
-        assert_exact(ps, *names)
+    assert_all_stay_exact(ps, queries.values(), CHANGES)
+    for i, query in enumerate(queries.values()):
+        assert ("ByPostgres" in operators(ps, f"st_{i}")) is (queries is BY_POSTGRES), query
 
 
 def test_a_change_reads_only_its_partition(ps: PgStream) -> None:

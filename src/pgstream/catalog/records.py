@@ -107,3 +107,17 @@ class RefreshResult:
     apply_ms: float = 0.0
     total_ms: float = 0.0
     upstream: tuple[RefreshResult, ...] = ()
+
+    @property
+    def work(self) -> dict[str, Any]:
+        """All but the times: the same in every run."""
+        return {
+            "name": self.name,
+            "action": self.action.value,
+            "reason": self.reason,
+            "changes_read": self.changes_read,
+            "rows_read": self.rows_read,
+            "rows_inserted": self.rows_inserted,
+            "rows_deleted": self.rows_deleted,
+            "spark_actions": self.spark_actions,
+        }

@@ -38,14 +38,7 @@ def layers(result: RefreshResult) -> list[dict[str, Any]]:
 
 def _layer(result: RefreshResult) -> dict[str, Any]:
     return {
-        "name": result.name,
-        "action": result.action.value,
-        "reason": result.reason,
-        "changes_read": result.changes_read,
-        "rows_read": result.rows_read,
-        "rows_inserted": result.rows_inserted,
-        "rows_deleted": result.rows_deleted,
-        "spark_actions": result.spark_actions,
+        **result.work,
         "compute_ms": round(result.compute_ms, 1),
         "apply_ms": round(result.apply_ms, 1),
         "total_ms": round(result.total_ms, 1),

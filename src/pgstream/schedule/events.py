@@ -23,17 +23,7 @@ Report = Callable[[Event], None]
 
 
 def refreshed(result: RefreshResult) -> Event:
-    fields = {
-        "name": result.name,
-        "action": result.action.value,
-        "reason": result.reason,
-        "changes_read": result.changes_read,
-        "rows_read": result.rows_read,
-        "rows_inserted": result.rows_inserted,
-        "rows_deleted": result.rows_deleted,
-        "spark_actions": result.spark_actions,
-        "total_ms": round(result.total_ms, 1),
-    }
+    fields = {**result.work, "total_ms": round(result.total_ms, 1)}
     return Event("refresh", f"{result.name} {result.action} {_work(result)}", fields)
 
 
