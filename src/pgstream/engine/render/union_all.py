@@ -21,4 +21,5 @@ def union_all(node: UnionAll, *terms: Relation) -> Relation:
         ]
         is_closed = term.open is None and list(term.carriers) == carriers
         aligned.append(term if is_closed else replace(below, items=tuple(items)).relation())
-    return Relation(" UNION ALL ".join(f"({term.sql})" for term in aligned), tuple(carriers))
+    # No parentheses: to tell ((SELECT …) … from a join, Spark's parser reads on to its end.
+    return Relation(" UNION ALL ".join(term.sql for term in aligned), tuple(carriers))
