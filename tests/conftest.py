@@ -29,7 +29,7 @@ MARKERS = {
     "spark": ("spark",),
     "postgres": ("postgres",),
 }
-JAVA_OPTIONS = "-XX:ReservedCodeCacheSize=512m -Xss8m"  # many different plans, some deep
+JAVA_OPTIONS = "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=512m -Xss8m"  # many plans, some deep
 TEMPLATE = "pgstream_template"
 TEST_SETTINGS = Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1)
 
@@ -90,6 +90,8 @@ def spark() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def _admin(server: EmbeddedServer) -> Iterator[Connection]:
     with connect(server.dsn) as admin:
+        admin.execute("ALTER SYSTEM SET fsync = off")  # nothing here outlives the server
+        admin.execute("SELECT pg_reload_conf()")
         admin.execute(f"CREATE DATABASE {TEMPLATE} TEMPLATE template0")
         with connect(server.dsn_for(TEMPLATE)) as template:
             migrate.install(template)

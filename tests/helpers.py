@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,9 @@ from psycopg import sql
 
 from pgstream.catalog.records import RefreshResult, StreamTable
 from pgstream.client import PgStream
+
+# For processes of their own, which live for seconds: Java compiles little.
+SHORT_LIVED = {**os.environ, "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
 def assert_exact(ps: PgStream, *names: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from helpers import SHORT_LIVED
 from pgstream.client import PgStream
 from pgstream.database.connection import connect
 from pgstream.database.embedded import EmbeddedServer
@@ -29,7 +29,7 @@ class Commands:
 
     def __init__(self, dsn: str) -> None:
         self.environment = {
-            **os.environ,
+            **SHORT_LIVED,
             "PGSTREAM_DSN": dsn,
             "PGSTREAM_DIFFERENTIAL_MAX_CHANGE_RATIO": "0",
         }

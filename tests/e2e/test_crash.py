@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 
 import pytest
 
-from helpers import assert_exact, create_exact, refresh_exact, rows, script
+from helpers import SHORT_LIVED, assert_exact, create_exact, refresh_exact, rows, script
 from pgstream.catalog.records import Action
 from pgstream.client import PgStream
 from pgstream.refresh.crash import STEPS
@@ -46,7 +45,7 @@ def crash(ps: PgStream, step: str, small_path_rows: int = 50_000) -> None:
     """A worker of its own that kills itself at the step."""
     ended = subprocess.run(
         [sys.executable, "-c", WORKER, ps.dsn, str(small_path_rows)],
-        env={**os.environ, "PGSTREAM_CRASH_AT": step},
+        env={**SHORT_LIVED, "PGSTREAM_CRASH_AT": step},
         capture_output=True,
         text=True,
         timeout=120,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
 import signal
 import subprocess
@@ -16,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from helpers import assert_exact, script
+from helpers import SHORT_LIVED, assert_exact, script
 from pgstream.client import PgStream
 from pgstream.database.connection import connect
 
@@ -31,7 +30,7 @@ BIG = "SELECT region, total FROM totals WHERE total > 10"
 @contextlib.contextmanager
 def serving(dsn: str) -> Iterator[subprocess.Popen[str]]:
     environment = {
-        **os.environ,
+        **SHORT_LIVED,
         "PGSTREAM_DIFFERENTIAL_MAX_CHANGE_RATIO": "0",
         "PGSTREAM_SCHEDULER_INTERVAL_MS": "200",
         "PGSTREAM_SPARK_MASTER": "local[1]",
