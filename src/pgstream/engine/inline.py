@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 
 from pgstream.engine.carriers import BIGINT, Carrier
@@ -29,7 +31,8 @@ def inline(bound: Rows) -> Relation:
     rows = ", ".join(f"({', '.join(row)})" for row in zip(*columns, strict=True))
     items = tuple(Rendered(n, c) for n, c in zip(names, bound.carriers, strict=False))
     source = f"VALUES {rows} AS v({', '.join(names)})"
-    return Select(items, "w", source, hint="COALESCE(1)").relation()
+    relation = Select(items, "w", source, hint="COALESCE(1)").relation()
+    return replace(relation, rows=bound)
 
 
 def written(value: object, carrier: Carrier) -> str:

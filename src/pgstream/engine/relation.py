@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from pgstream.engine.carriers import Carrier
 from pgstream.engine.expressions import Rendered
+from pgstream.engine.rows import Rows
 
 SIMPLE = re.compile(r"([a-z]\.)?c\d+|true|false")
 
@@ -51,6 +52,8 @@ class Relation:
     sql: str
     carriers: tuple[Carrier, ...]
     open: Select | None = None
+    rows: Rows | None = None
+    """The rows themselves, where they are written into the statement."""
 
     def columns(self, alias: str | None = None) -> list[Rendered]:
         prefix = f"{alias}." if alias else ""

@@ -25,7 +25,7 @@ from pgstream.engine.render.accumulate import accumulate
 from pgstream.engine.render.aggregate import aggregate
 from pgstream.engine.render.filter import filter_
 from pgstream.engine.render.join import join
-from pgstream.engine.render.keys import key_filter, keys
+from pgstream.engine.render.keys import are_few, key_filter, keys, listed_keys
 from pgstream.engine.render.negate import consolidate, negate
 from pgstream.engine.render.one import one
 from pgstream.engine.render.outer_join import outer_join
@@ -80,7 +80,10 @@ def render(node: Node, leaf: Leaf, is_empty: IsEmpty, single_task: bool = False)
             return render(read[0], leaf, is_empty, single_task)
     inputs: list[Any] = [render(child, leaf, is_empty, single_task) for child in read]
     if isinstance(node, KeyFilter):
-        inputs.append(render(node.keys, leaf, is_empty, single_task))
+        among = render(node.keys, leaf, is_empty, single_task)
+        if among.rows is not None and are_few(among.rows):
+            return listed_keys(node, inputs[0], among.rows)
+        inputs.append(among)
     relation = RENDERERS[type(node)](node, *inputs)
     return _in_one_task(node, relation) if single_task else relation
 

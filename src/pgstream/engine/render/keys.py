@@ -1,8 +1,15 @@
 """Distinct key values, and the rows whose columns are among them."""
 
+from dataclasses import replace
+
 from pgstream.algebra.operators.keys import KeyFilter, Keys
-from pgstream.engine.expressions import aligned
+from pgstream.engine.carriers import Carrier
+from pgstream.engine.expressions import Rendered, aligned
+from pgstream.engine.inline import written
 from pgstream.engine.relation import Relation, Select, select
+from pgstream.engine.rows import Rows
+
+MOST_LISTED = 40
 
 
 def keys(node: Keys, input: Relation) -> Relation:
@@ -25,3 +32,24 @@ def key_filter(node: KeyFilter, input: Relation, among: Relation) -> Relation:
     # the optimizer below the point where its input is made one partition.
     source = f"({input.sql}) a JOIN ({among.sql}) k ON {pairs}"
     return Select(tuple(rows), "a.w", source).relation()
+
+
+def are_few(rows: Rows) -> bool:
+    return bool(rows.table.num_rows * len(rows.carriers) <= MOST_LISTED)
+
+
+def listed_keys(node: KeyFilter, input: Relation, among: Rows) -> Relation:
+    """A few keys are a condition, which costs Spark less than a join."""
+    below = input.select()
+    columns = [below.columns()[i] for i in node.indexes]
+    keys = zip(*(column.to_pylist() for column in among.table.columns[:-1]), strict=True)
+    wanted = [" AND ".join(map(is_value, columns, key, among.carriers)) for key in keys]
+    condition = " OR ".join(wanted) or "false"
+    return replace(below, where=(*below.where, condition)).relation()
+
+
+def is_value(column: Rendered, value: object, carrier: Carrier) -> str:
+    if value is None:
+        return f"{column.sql} IS NULL"
+    first, second = aligned(column, Rendered(written(value, carrier), carrier))
+    return f"{first} <=> {second}"
