@@ -53,6 +53,7 @@ class Execution:
     _given: dict[Node, Rows] = field(default_factory=dict)
     _apart: dict[Node, Bound | None] = field(default_factory=dict)
     _empty: dict[Node, bool] = field(default_factory=dict)
+    _results: dict[str, pa.Table] = field(default_factory=dict)
 
     def give(self, node: Node, rows: Rows) -> None:
         """From now on the leaf stands for these rows."""
@@ -62,12 +63,16 @@ class Execution:
         return any(isinstance(b, Large) for b in self._bound_leaves(node))
 
     def collect(self, node: Node) -> Rows:
-        """The result in the driver: one action, or none where nothing can come out."""
+        """The result in the driver: one action, or none where nothing can come out, or where this
+        refresh has run the same statement before."""
         if self.is_empty(node):
             return no_rows(c.type for c in node.columns)
-        with self.prepared(node) as (frame, relation):
-            self.leaves.counts.spark_actions += 1
-            return Rows(run(frame.toArrow), relation.carriers)
+        with self.rendered(node) as (session, relation):
+            if relation.sql not in self._results:
+                self.leaves.counts.spark_actions += 1
+                frame = run(lambda: session.sql(relation.sql))
+                self._results[relation.sql] = run(frame.toArrow)
+            return Rows(self._results[relation.sql], relation.carriers)
 
     def stage(
         self, node: Node, schema: str, table: str, create: Callable[[list[str]], None]
@@ -76,21 +81,22 @@ class Execution:
 
         `create` makes the table, given the columns' PostgreSQL types.
         """
-        with self.prepared(node) as (frame, relation):
+        with self.rendered(node) as (session, relation):
             create([staged_type(carrier) for carrier in relation.carriers])
             items = [
                 f"CAST(c{i} AS STRING) AS c{i}" if c.scale is not None else f"c{i}"
                 for i, c in enumerate(relation.carriers)
             ]
             self.leaves.counts.spark_actions += 1
-            activate(frame.sparkSession)
+            activate(session)
+            frame = run(lambda: session.sql(relation.sql))
             writer = frame.selectExpr(*items, "w").write.format("pgstream_staging")
             writer = writer.mode("append").option("dsn", self.dsn)
             run(writer.option("db_schema", schema).option("table", table).save)
             return relation.carriers
 
     @contextmanager
-    def prepared(self, node: Node) -> Iterator[tuple[DataFrame, Relation]]:
+    def rendered(self, node: Node) -> Iterator[tuple[SparkSession, Relation]]:
         bound = self._bound_leaves(node)
         large = any(isinstance(b, Large) for b in bound)
         session = self.sessions.large if large else self.sessions.small
@@ -108,8 +114,7 @@ class Execution:
             return views[part]
 
         try:
-            relation = render(node, leaf, self.is_empty, single_task=not large)
-            yield run(lambda: session.sql(relation.sql)), relation
+            yield session, render(node, leaf, self.is_empty, single_task=not large)
         finally:
             for name in names:
                 session.catalog.dropTempView(name)
@@ -247,9 +252,10 @@ class Execution:
 
 
 def distinct_keys(keys: Keys, parts: list[Rows]) -> Rows:
-    """The different keys of the parts, without those that hold a NULL where none may be."""
+    """The different keys of the parts, without those that hold a NULL where none may be. In order:
+    what is asked for the same keys is the same statement."""
     rows = zsets.joined(parts)
-    return zsets.distinct(rows if keys.nulls else zsets.without_nulls(rows))
+    return zsets.ordered(zsets.distinct(rows if keys.nulls else zsets.without_nulls(rows)))
 
 
 Result = TypeVar("Result")

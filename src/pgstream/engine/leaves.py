@@ -63,6 +63,7 @@ class Leaves:
     slices: int
     counts: Counts = field(default_factory=Counts)
     _bound: dict[Node, Bound] = field(default_factory=dict)
+    _read: dict[str, Rows] = field(default_factory=dict)
     _sizes: dict[Source, int] = field(default_factory=dict)
 
     def bind(self, node: Node, keys: Callable[[Keys], pa.Table | None]) -> Bound | None:
@@ -123,9 +124,12 @@ class Leaves:
             return no_rows(f.type for f in scan.fields)
         where = key_condition(fields, by, values)
         table = sql.Identifier(scan.source.schema, scan.source.name)
-        bound = self.small(self.reader, scan, table, where, weighted=False)
-        self.counts.rows_read += bound.table.num_rows
-        return bound
+        query = reading_query(scan.fields, table, where, ONE)
+        text = query.as_string(self.reader)
+        if text not in self._read:  # other keys of the tree may have the same values
+            self._read[text] = read_small(self.reader, scan.fields, query)
+            self.counts.rows_read += self._read[text].table.num_rows
+        return self._read[text]
 
     def reads_all(self, scan: Scan, keys: int) -> bool:
         """Whether reading the table once is cheaper than looking the keys up."""

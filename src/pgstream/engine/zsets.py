@@ -55,6 +55,12 @@ def distinct(rows: Rows) -> Rows:
     return Rows(table.append_column("w", _ones(table.num_rows)), rows.carriers)
 
 
+def ordered(rows: Rows) -> Rows:
+    """The same rows in one order."""
+    keys = [(name, "ascending") for name in rows.table.column_names]
+    return Rows(rows.table.sort_by(keys), rows.carriers)
+
+
 def without(rows: Rows, *others: Rows) -> Rows:
     """The distinct rows that none of the others has."""
     return _marked(rows, others, lambda low, high: pc.equal(high, 0))
