@@ -73,6 +73,23 @@ def test_join_agg_of_a_million_rows(benchmark: PgStream) -> None:
     moved_dimension(benchmark)
 
 
+def test_rows_are_read_once_however_often_the_query_asks_for_them(ps: PgStream) -> None:
+    script(
+        ps,
+        "CREATE TABLE t (id int PRIMARY KEY)",
+        "CREATE TABLE u (tid int, y int)",
+        "CREATE INDEX ON u (tid)",
+        "INSERT INTO t SELECT generate_series(1, 500)",
+        "INSERT INTO u SELECT i % 500 + 1, i FROM generate_series(1, 5000) i",
+    )
+    most, least = (f"(SELECT {f}(y) FROM u WHERE u.tid = t.id)" for f in ("max", "min"))
+    create_exact(ps, "st", f"SELECT id, {most} AS most, {least} AS least FROM t")
+    ps.execute("UPDATE u SET y = 0 WHERE y = 17")
+    assert refresh_exact(ps, "st").rows_read == 10 + 1  # the group, and the row that shows it
+    ps.execute("UPDATE u SET tid = 4 WHERE tid = 5")
+    assert refresh_exact(ps, "st").rows_read == 20 + 2
+
+
 def moved_dimension(ps: PgStream) -> None:
     """A whole region gets another name: a fifth of the table is read, and still exact."""
     ps.execute("UPDATE dim SET region_name = 'The Far East' WHERE region = 'east'")
