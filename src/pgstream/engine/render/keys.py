@@ -44,8 +44,7 @@ def listed_keys(node: KeyFilter, input: Relation, among: Rows) -> Relation:
     columns = [below.columns()[i] for i in node.indexes]
     keys = zip(*(column.to_pylist() for column in among.table.columns[:-1]), strict=True)
     wanted = [" AND ".join(map(is_value, columns, key, among.carriers)) for key in keys]
-    condition = " OR ".join(wanted) or "false"
-    return replace(below, where=(*below.where, condition)).relation()
+    return replace(below, where=(*below.where, " OR ".join(wanted))).relation()
 
 
 def is_value(column: Rendered, value: object, carrier: Carrier) -> str:
