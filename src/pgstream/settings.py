@@ -129,8 +129,8 @@ class Settings:
     spark_remote: str = _setting("", "A Spark Connect address; it replaces the master.")
     small_path_rows: int = _setting(
         50_000,
-        "Up to how many rows a relation travels through the driver as Arrow.",
-        1,
+        "Up to how many rows a relation travels through the driver; above, executors read it.",
+        0,
         10_000_000,
     )
     read_slices: int = _setting(

@@ -16,6 +16,7 @@ from pgstream.errors import (
     UnsupportedExpression,
     UnsupportedType,
 )
+from ways import send
 
 REFUSALS = (UnsupportedConstruct, UnsupportedExpression, UnsupportedType, NumericRange)
 
@@ -51,8 +52,9 @@ def _contents(connection: Any, example: Scenario) -> list[list[str]]:
     ]
 
 
-def play(ps: PgStream, example: Scenario) -> Counter[str]:
+def play(ps: PgStream, example: Scenario, way: str) -> Counter[str]:
     """Runs an example; the oracle is asked about all that each refresh has touched."""
+    send(ps, way)
     seen: Counter[str] = Counter()
     made: list[str] = []
     try:

@@ -31,6 +31,8 @@ from cut import cut
 from generator.scenario import PARTS, Scenario, scenario
 from play import is_lively, play
 
+from ways import EACH
+
 SETTINGS = Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1)
 THREADS = 2
 CUTTING_SECONDS = 90
@@ -40,41 +42,47 @@ MOST_REFUSED = 0.05
 class Run:
     """All examples of a test run: their numbers, and what became of them."""
 
-    def __init__(self, seed: str, examples: int) -> None:
+    def __init__(self, seed: str, examples: int, ways: tuple[str, ...]) -> None:
         self.numbers = random.Random(seed)
+        self.ways = ways
         self.turn = 0
         self.left = examples
         self.lock = threading.Lock()
         self.seen: Counter[str] = Counter()
-        self.failed: list[tuple[int, BaseException]] = []
+        self.by_way: Counter[tuple[str, str]] = Counter()
+        self.failed: list[tuple[int, str, BaseException]] = []
 
-    def next(self) -> int | None:
-        """The number of one more example; None when there are enough, or one has failed."""
+    def next(self) -> tuple[int, str] | None:
+        """The number of one more example, and the way of its rows; None when there are enough, or
+        one has failed."""
         with self.lock:
             if self.left == 0 or self.failed:
                 return None
-            self.turn += 1  # every part has its turn
-            return self.numbers.randrange(2**40) * len(PARTS) + self.turn % len(PARTS)
+            self.turn += 1  # every part has its turn, by every way
+            number = self.numbers.randrange(2**40) * len(PARTS) + self.turn % len(PARTS)
+            return number, self.ways[self.turn // len(PARTS) % len(self.ways)]
 
-    def passed(self, seen: Counter[str]) -> None:
+    def passed(self, way: str, seen: Counter[str]) -> None:
         with self.lock:
             self.left = max(self.left - 1, 0)
             self.seen.update(seen)
+            self.by_way.update((part, way) for part in PARTS if part in seen)
 
     def work(self, opened: Callable[[], Any]) -> None:
         """One thread: example after example in a database of its own."""
         with opened() as (ps, connection):
-            while (number := self.next()) is not None:
+            while (turn := self.next()) is not None:
+                number, way = turn
                 example = scenario(number)
                 if not is_lively(connection, example):
                     continue
                 try:
-                    seen = play(ps, example)
+                    seen = play(ps, example, way)
                 except Exception as error:
                     with self.lock:
-                        self.failed.append((number, error))
+                        self.failed.append((number, way, error))
                 else:
-                    self.passed(seen)
+                    self.passed(way, seen)
 
 
 @pytest.fixture
@@ -92,20 +100,22 @@ def opened(server: EmbeddedServer, make_database: Callable[[], str], spark: Any)
 
 def test_every_refresh_is_exact(opened: Any, request: pytest.FixtureRequest) -> None:
     option = request.config.getoption
-    run = Run(option("--hypothesis-seed"), option("--examples"))
+    ways = EACH if option("--way") == "turns" else (option("--way"),)
+    run = Run(option("--hypothesis-seed"), option("--examples"), ways)
     with ThreadPoolExecutor(THREADS) as pool:
         for worker in [pool.submit(run.work, opened) for _ in range(THREADS)]:
             worker.result()
     print(dict(run.seen.most_common()))
-    for number, error in run.failed[:1]:
-        shortest = shorten(opened, scenario(number), error)
-        pytest.fail(f"scenario({number}) gives {error}\n\nCut down:\n{shortest.script()}")
+    for number, way, error in run.failed[:1]:
+        shortest = shorten(opened, scenario(number), way, error)
+        program = shortest.script()
+        pytest.fail(f"scenario({number}) gives, {way}: {error}\n\nCut down:\n{program}")
     assert run.seen["refused"] <= MOST_REFUSED * run.seen["streams"]
     if option("--examples") >= 5 * len(PARTS):
-        assert [part for part in PARTS if not run.seen[part]] == []
+        assert [(p, way) for p in PARTS for way in ways if not run.by_way[p, way]] == []
 
 
-def shorten(opened: Any, example: Scenario, error: BaseException) -> Scenario:
+def shorten(opened: Any, example: Scenario, way: str, error: BaseException) -> Scenario:
     """Each attempt in a database of its own: a failure may leave anything behind."""
 
     def fails(shorter: Scenario) -> bool:
@@ -115,7 +125,7 @@ def shorten(opened: Any, example: Scenario, error: BaseException) -> Scenario:
             except Exception:
                 return False  # PostgreSQL does not take it
             try:
-                play(ps, shorter)
+                play(ps, shorter, way)
             except Exception as found:
                 return kind(found) == kind(error)
             return False

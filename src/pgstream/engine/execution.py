@@ -30,7 +30,7 @@ from pgstream.engine.carriers import Carrier, staged_type
 from pgstream.engine.expressions import Rendered
 from pgstream.engine.failures import as_refresh_error
 from pgstream.engine.handover import Handover
-from pgstream.engine.inline import fits_inline, inline
+from pgstream.engine.inline import inline
 from pgstream.engine.leaves import Leaves
 from pgstream.engine.nothing import gives_nothing
 from pgstream.engine.relation import Relation, Select
@@ -192,7 +192,7 @@ class Execution:
         return None
 
     def _view(self, bound: Bound, session: SparkSession, names: list[str]) -> Relation:
-        if isinstance(bound, Rows) and fits_inline(bound.table):
+        if isinstance(bound, Rows) and self.leaves.ways.in_statement(bound.table):
             return inline(bound)
         name = f"__pgs_{next(_view_numbers)}"
         if isinstance(bound, Rows):
@@ -202,7 +202,8 @@ class Execution:
         frame.createOrReplaceTempView(name)
         names.append(name)
         items = tuple(Rendered(f"c{i}", c) for i, c in enumerate(bound.carriers))
-        return Select(items, "w", name).relation()
+        # Without an alias Spark reads WHERE (c3) as one: a table WHERE with a column c3.
+        return Select(items, "w", f"{name} AS v").relation()
 
     def _sliced(self, bound: Large, session: SparkSession) -> DataFrame:
         read_as = ["STRING" if c.scale is not None else c.spark for c in bound.carriers]

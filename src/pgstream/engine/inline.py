@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pyarrow as pa
-
 from pgstream.engine.carriers import BIGINT, Carrier
 from pgstream.engine.expressions import Rendered, quote
 from pgstream.engine.relation import Relation, Select
 from pgstream.engine.rows import Rows
-
-MOST_VALUES = 500
-
-
-def fits_inline(table: pa.Table) -> bool:
-    return bool(table.num_rows * table.num_columns <= MOST_VALUES)
 
 
 def inline(bound: Rows) -> Relation:

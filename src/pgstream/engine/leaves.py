@@ -30,6 +30,7 @@ from pgstream.engine.queries import (
     uncancelled,
 )
 from pgstream.engine.rows import Bound, Large, Rows, carried, consolidated, no_rows
+from pgstream.engine.ways import Ways
 from pgstream.errors import NumericRange
 
 CHANGES_SCHEMA = "pgstream_changes"
@@ -59,7 +60,7 @@ class Leaves:
     frontiers: Mapping[int, str]
     change_counts: Mapping[int, int]
     pending: PendingChanges | None
-    small_rows: int
+    ways: Ways
     slices: int
     counts: Counts = field(default_factory=Counts)
     _bound: dict[Node, Bound] = field(default_factory=dict)
@@ -96,7 +97,7 @@ class Leaves:
             " AND NOT pg_visible_in_snapshot(__pgs_xid, {f}::pg_snapshot)"
         ).format(f=sql.Literal(self.frontiers[relid]))
         table: sql.Composable = sql.Identifier(CHANGES_SCHEMA, f"changes_{relid}")
-        if self.change_counts[relid] > self.small_rows:
+        if not self.ways.through_driver(self.change_counts[relid]):
             return self.large(scan, table, where, weighted=True)
         if any(f.sql for f in scan.fields):
             table, where = uncancelled(scan, table, where)
@@ -112,7 +113,7 @@ class Leaves:
 
     def stored(self, scan: Scan) -> Bound:
         table = sql.Identifier(scan.source.schema, scan.source.name)
-        if self.size(scan) > self.small_rows:
+        if not self.ways.through_driver(self.size(scan)):
             return self.large(scan, table, None, weighted=False)
         bound = self.small(self.reader, scan, table, None, weighted=False)
         self.counts.rows_read += bound.table.num_rows
@@ -133,7 +134,7 @@ class Leaves:
 
     def reads_all(self, scan: Scan, keys: int) -> bool:
         """Whether reading the table once is cheaper than looking the keys up."""
-        return keys > self.small_rows or (keys > 1000 and keys * 2 > self.size(scan))
+        return keys > self.ways.most_rows or (keys > 1000 and keys * 2 > self.size(scan))
 
     def size(self, scan: Scan) -> int:
         """How many rows PostgreSQL expects in the table."""

@@ -7,7 +7,7 @@ snapshot, `notes` commits at once what must outlive a failure (the history of at
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from pgstream.engine.leaves import Leaves
 from pgstream.engine.queries import estimated_rows
 from pgstream.engine.rows import Large
 from pgstream.engine.session import Sessions
+from pgstream.engine.ways import Ways
 from pgstream.errors import PgStreamError, RefreshConflict, SourceChanged
 from pgstream.monitor.explain import explain
 from pgstream.refresh.changes import SourceChanges, find_changes
@@ -77,6 +78,7 @@ class Cycle:
     preparations: Preparations
     initiator: Initiator
     full_asked: bool = False
+    ways: Callable[[int], Ways] = Ways
 
     def run(self, ids: Sequence[int]) -> list[RefreshResult]:
         """Refreshes the tables, upstream first; the results in the same order."""
@@ -219,7 +221,7 @@ class Cycle:
             frontiers,
             changes.committed,
             pending,
-            self.settings.small_path_rows,
+            self.ways(self.settings.small_path_rows),
             self.sessions.parallelism,
         )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from pgstream.catalog import store
 from pgstream.catalog.records import Initiator, RefreshResult, Status, StreamTable
 from pgstream.database.connection import connect
 from pgstream.engine.session import Sessions
+from pgstream.engine.ways import Ways
 from pgstream.errors import NotPopulated, StreamTableNotFound, Suspended
 from pgstream.refresh.cycle import Cycle, Links
 from pgstream.refresh.graph import upstream
@@ -21,6 +23,7 @@ class Refresher:
     def __init__(self, dsn: str, sessions: Sessions, settings: Settings) -> None:
         self.dsn, self.sessions, self.settings = dsn, sessions, settings
         self.preparations = Preparations()
+        self.ways: Callable[[int], Ways] = Ways  # tests send rows other ways
         self._links: Links | None = None
 
     def refresh(
@@ -34,7 +37,9 @@ class Refresher:
                 hint=f"Resume it with alter_stream_table('{table.full_name}', status => 'ACTIVE').",
             )
         group = self.group(table, initiator)
-        cycle = Cycle(links, self.sessions, self.settings, self.preparations, initiator, full)
+        cycle = Cycle(
+            links, self.sessions, self.settings, self.preparations, initiator, full, self.ways
+        )
         results = cycle.run([each.id for each in group])
         return replace(results[-1], upstream=tuple(results[:-1]))
 

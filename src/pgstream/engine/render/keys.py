@@ -14,7 +14,7 @@ MOST_LISTED = 40
 
 def keys(node: Keys, input: Relation) -> Relation:
     picked = [input.columns()[i] for i in node.indexes]
-    rows = f"({input.sql})"
+    rows = f"({input.sql}) t"
     if not node.nulls:
         present = " AND ".join(f"{column.sql} IS NOT NULL" for column in picked)
         rows += f" WHERE {present}"

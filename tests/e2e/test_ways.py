@@ -1,0 +1,56 @@
+"""Every way that a row can take, for tables of more than a few hundred rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from helpers import assert_all_stay_exact, script
+from pgstream.client import PgStream
+from ways import NAMES, send
+
+# Each has only conditions that are computed in the scan, or hands rows to PostgreSQL.
+QUERIES = (
+    "SELECT id, name FROM t WHERE upper(name) LIKE 'N1%'",
+    "SELECT count(*) AS n, sum(amount) AS total FROM t WHERE upper(name) LIKE 'N1%'",
+    "SELECT t.id, u.label FROM t JOIN u ON t.k = u.k WHERE upper(t.name) < upper(u.label)",
+    "SELECT DISTINCT k FROM t WHERE md5(name) < 'a'",
+    "SELECT k, percentile_cont(0.5) WITHIN GROUP (ORDER BY id) AS middle FROM t"
+    " WHERE upper(name) LIKE 'N1%' GROUP BY k",
+    "SELECT id, rank() OVER (PARTITION BY k ORDER BY name) AS place FROM t"
+    " WHERE upper(name) LIKE 'N1%'",
+    "SELECT id FROM t WHERE upper(name) LIKE 'N1%'"
+    " AND k IN (SELECT k FROM u WHERE md5(label) < 'a')",
+    "SELECT id FROM t WHERE upper(name) LIKE 'N1%' EXCEPT SELECT k FROM u WHERE md5(label) < 'a'",
+)
+CHANGES = (
+    "UPDATE t SET name = 'N1' || name WHERE id % 50 = 0; DELETE FROM u WHERE k % 10 = 3",
+    "DELETE FROM t WHERE id % 3 = 0;"
+    " INSERT INTO u SELECT k, 'n' || k FROM generate_series(90, 99) k",
+    "INSERT INTO t SELECT i, i % 100, 'n' || i, NULL FROM generate_series(2001, 2600) i",
+)
+
+
+@pytest.mark.parametrize("way", NAMES[1:])
+def test_conditions_in_the_scan(ps: PgStream, way: str) -> None:
+    script(
+        ps,
+        "CREATE TABLE t (id int PRIMARY KEY, k int, name text, amount numeric(10,2))",
+        "CREATE TABLE u (k int, label text)",
+        "INSERT INTO t SELECT i, nullif(i % 100, 7), 'n' || i, i / 4.0"
+        " FROM generate_series(1, 2000) i",
+        "INSERT INTO u SELECT k, 'n' || k FROM generate_series(0, 89) k",
+        "ANALYZE",
+    )
+    send(ps, way)
+    assert_all_stay_exact(ps, QUERIES, CHANGES)
+
+
+@pytest.mark.usual_way
+def test_a_condition_in_the_scan_of_an_ordinary_table(ps: PgStream) -> None:
+    script(
+        ps,
+        "CREATE TABLE t (id int PRIMARY KEY, name text)",
+        "INSERT INTO t SELECT i, 'n' || i FROM generate_series(1, 1000) i",
+    )
+    changes = ("UPDATE t SET name = 'N1' || name WHERE id % 2 = 0", "DELETE FROM t WHERE id < 900")
+    assert_all_stay_exact(ps, ["SELECT id FROM t WHERE upper(name) LIKE 'N1%'"], changes)
