@@ -10,6 +10,7 @@ UPDATE part SET p_brand = 'Brand#23', p_container = 'MED BOX' WHERE p_partkey % 
 UPDATE part SET p_type = 'ECONOMY ANODIZED STEEL', p_brand = 'Brand#12', p_container = 'SM CASE',
     p_size = 3 WHERE p_partkey % 100 = 5;
 UPDATE supplier SET s_nationkey = 3 WHERE s_suppkey % 20 = 2;
+UPDATE supplier SET s_nationkey = 2 WHERE s_suppkey % 10 = 3;
 UPDATE partsupp SET ps_supplycost = ps_supplycost + 1, ps_availqty = ps_availqty / 2
 WHERE ps_partkey % 100 = 1;
 DELETE FROM partsupp WHERE ps_partkey % 400 = 7 AND ps_suppkey % 2 = 0;
