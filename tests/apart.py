@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from helpers import SHORT_LIVED
@@ -17,26 +19,30 @@ SCRIPTS = TESTS / "e2e" / "apart"
 def run_apart(script: str, *arguments: str, seconds: int = 300) -> None:
     """Runs it to its end, which must be a good one. Whatever it started is ended too."""
     paths = [str(TESTS), str(TESTS.parent / "src"), os.environ.get("PYTHONPATH", "")]
-    process = subprocess.Popen(
-        [sys.executable, str(SCRIPTS / script), *arguments],
-        env={**SHORT_LIVED, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        said, _ = process.communicate(timeout=seconds)
-    finally:
-        end_group(process)
+    with tempfile.TemporaryFile("w+") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-X", "faulthandler", str(SCRIPTS / script), *arguments],
+            env={**SHORT_LIVED, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        try:
+            _wait(process, seconds)
+        finally:
+            with contextlib.suppress(ProcessLookupError):  # all of its group
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        log.seek(0)
+        said = log.read()
     print(said)
-    assert process.returncode == 0, said[-3000:]
+    assert process.returncode == 0, said[-5000:]
 
 
-def end_group(process: subprocess.Popen[str]) -> None:
-    """The process and its children, as long as they stayed in its group."""
+def _wait(process: subprocess.Popen[bytes], seconds: int) -> None:
+    """If it does not end it is told to, and says where it was."""
     try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-    process.wait()
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)
+        process.wait(5)

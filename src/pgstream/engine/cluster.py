@@ -42,7 +42,7 @@ class Watch:
 
     def __init__(self, master: str, *sessions: SparkSession) -> None:
         self.master, self.sessions = master, sessions
-        self.lost = False
+        self.reason: str | None = None
         self._done = threading.Event()
 
     @contextlib.contextmanager
@@ -60,12 +60,16 @@ class Watch:
         with contextlib.suppress(PySparkException, Py4JError, OSError):  # Java itself is gone
             while not self._done.wait(LOOK_SECONDS):
                 waited = 0.0 if executors(self.sessions[0]) else waited + LOOK_SECONDS
-                if waited > PATIENCE_SECONDS or (
-                    waited > LOOK_SECONDS and not answers(self.master)
-                ):
-                    self.lost = True
-                    for session in self.sessions:
-                        session.interruptAll()
+                self.reason = self._lost(waited)
+                for session in self.sessions if self.reason else ():
+                    session.interruptAll()
+
+    def _lost(self, waited: float) -> str | None:
+        if waited > PATIENCE_SECONDS:
+            return f"the cluster has had no executor for {PATIENCE_SECONDS:.0f} s"
+        if waited > LOOK_SECONDS and not answers(self.master):
+            return "no executor is left, and no master answers"
+        return None
 
 
 def executors(session: SparkSession) -> int:

@@ -16,7 +16,6 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession, SQLContext
 
@@ -73,7 +72,16 @@ def launch(settings: Settings) -> SparkSession:
     for name, value in {**STATIC, **launch_options(settings)}.items():
         builder = builder.config(name, value)
     with _own_interrupt_handler():
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
+    _keep_quiet(session)
+    return session
+
+
+def _keep_quiet(session: SparkSession) -> None:
+    """When Java dies, a thread of PySpark's writes a stack trace."""
+    server = getattr(session.sparkContext, "_accumulatorServer", None)
+    if server is not None:
+        server.handle_error = lambda *request: None
 
 
 @contextlib.contextmanager
@@ -151,7 +159,7 @@ def is_gone(session: SparkSession) -> bool:
         return True
     try:
         return bool(context._jsc.sc().isStopped())
-    except (Py4JError, OSError):
+    except Exception:
         return True
 
 
@@ -166,11 +174,10 @@ def ran_out_of_memory() -> bool:
         return False
 
 
-def discard(session: SparkSession | None) -> None:
-    """Ends what is left of a session that is gone. What another has started since stays."""
+def discard(*sessions: SparkSession) -> None:
+    """Ends what is left of sessions that are gone. What another has started since stays."""
     context = SparkContext._active_spark_context
-    its_own = session is not None and context is session.sparkContext
-    if has_ended() or (context is not None and its_own):
+    if has_ended() or any(context is each.sparkContext for each in sessions):
         end()
 
 

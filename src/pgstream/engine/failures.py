@@ -43,10 +43,9 @@ NETWORK = (Py4JNetworkError, ConnectionError, TimeoutError, EOFError)
 TRACEBACK = "Traceback (most recent call last):"
 
 
-def as_refresh_error(error: Exception, *, lost: bool = False, given: bool = False) -> RefreshError:
-    """`lost`: Spark is known to be gone. `given`: the session is the caller's own."""
-    if lost or says_lost(error):
-        return _gone(error, given)
+def as_refresh_error(error: Exception) -> RefreshError:
+    if says_lost(error):
+        return gone(error)
     text = _text(error)
     condition = error.getCondition() if isinstance(error, PySparkException) else None
     name = (condition or _condition(text) or "").partition(".")[0]
@@ -65,7 +64,7 @@ def as_refresh_error(error: Exception, *, lost: bool = False, given: bool = Fals
 
 def not_opened(error: Exception, *, given: bool) -> RefreshError:
     if given or says_lost(error) or driver.has_ended():
-        return _gone(error, given)
+        return gone(error, given=given)
     cause = _cause(_text(error))
     return ComputeError(f"Spark cannot be started: {cause}.", cause=cause, hint=START)
 
@@ -80,11 +79,13 @@ def is_sparks(error: Exception) -> bool:
     return isinstance(error, PySparkException | Py4JError) or module.startswith("grpc.")
 
 
-def _gone(error: Exception, given: bool) -> RefreshError:
+def gone(error: Exception, *, given: bool = False, reason: str | None = None) -> RefreshError:
+    """Spark is gone. `given`: the session is the caller's own. `reason`: if it is known better."""
     silent = not isinstance(error, Py4JJavaError | PySparkException)  # else Java could talk
     if silent and driver.ran_out_of_memory():
         return ComputeError("Spark ran out of memory.", cause="out of memory", hint=ROOM)
-    return SparkLost(f"Spark is gone: {_cause(_text(error))}.", hint=GIVEN if given else AGAIN)
+    cause = reason or _cause(_text(error))
+    return SparkLost(f"Spark is gone: {cause}.", hint=GIVEN if given else AGAIN)
 
 
 def _text(error: Exception) -> str:
@@ -104,7 +105,10 @@ def _condition(text: str) -> str | None:
 
 
 def _cause(text: str) -> str:
-    """The first line; of a Python traceback the line that names the exception."""
+    """The first line; of a Python traceback the one that names the exception, of an error of the
+    wire the details."""
+    if details := re.search(r'RPC that terminated with.*?details = "(.*?)"$', text, re.S | re.M):
+        text = details[1]
     if TRACEBACK in text:
         lines = text.rpartition(TRACEBACK)[2].splitlines()
         raised = [line for line in lines if line[:1].strip()]

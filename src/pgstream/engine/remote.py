@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from pgstream.errors import SettingError
@@ -62,6 +60,11 @@ def is_gone(session: Any) -> bool:
         return True
     try:
         session.conf.get("spark.sql.session.timeZone")
-    except (PySparkException, Py4JError, OSError):
+    except Exception:
         return True
     return False
+
+
+def discard(session: Any) -> None:
+    """No goodbye to a server that is gone: when the process ends, PySpark would try for long."""
+    session.client._closed = True

@@ -21,7 +21,7 @@ from pyspark.sql.types import DecimalType
 from pgstream.engine import driver, remote
 from pgstream.engine.carriers import MAX_DIGITS, QUOTIENT_SCALE
 from pgstream.engine.cluster import Watch
-from pgstream.engine.failures import as_refresh_error, is_sparks, not_opened, says_lost
+from pgstream.engine.failures import as_refresh_error, gone, is_sparks, not_opened, says_lost
 from pgstream.engine.numeric import divide
 from pgstream.engine.slices import SliceSource
 from pgstream.engine.staging import StagingSource
@@ -108,7 +108,7 @@ class Sessions:
         except (PgStreamError, psycopg.Error):
             raise
         except Exception as error:
-            known = self._told(error, watch is not None and watch.lost)
+            known = self._told(error, watch.reason if watch else None)
             if known is None:
                 raise
             raise known from error
@@ -124,11 +124,13 @@ class Sessions:
         with self._lock, contextlib.suppress(Exception):
             if self._small is None or self._large is None:
                 return
-            if remote.is_remote(self._small):
+            if is_gone(self._small):
+                pass
+            elif remote.is_remote(self._small):
                 self._small.stop()
                 self._large.stop()
-            elif self._given is None and not is_gone(self._small):
-                self._small.stop()
+            elif self._given is None:
+                self._small.stop()  # the context, and so both
         self._forget()
 
     # --- opening ----------------------------------------------------------------------------
@@ -140,14 +142,15 @@ class Sessions:
             logging.getLogger("SQLQueryContextLogger").disabled = True
             try:
                 another = self._source()
-                large, small = self._tuned(another(), LARGE), self._tuned(another(), SMALL)
+                self._large, self._small = another(), another()
+                tune(self._large, LARGE)
+                tune(self._small, SMALL)
             except PgStreamError:
                 raise
             except Exception as error:
                 known = not_opened(error, given=self._given is not None)
                 self._forget()
                 raise known from error
-            self._small, self._large = small, large
 
     def _source(self) -> Callable[[], SparkSession]:
         """What makes one session after the other, each with views and settings of its own."""
@@ -162,15 +165,6 @@ class Sessions:
             return partial(remote.open_session, self.settings.spark_remote)
         launched: SparkSession = driver.launch(self.settings)
         return launched.newSession
-
-    def _tuned(self, session: SparkSession, tuning: dict[str, str]) -> SparkSession:
-        activate(session)
-        for name, value in {**COMMON, **tuning}.items():
-            session.conf.set(name, value)
-        session.udf.register("pgs_divide", divide, DecimalType(MAX_DIGITS, QUOTIENT_SCALE))
-        session.dataSource.register(SliceSource)
-        session.dataSource.register(StagingSource)
-        return session
 
     def _name_thread(self, session: SparkSession) -> None:
         """Tells Spark who calls; else it searches the stack for each step of a plan, which is
@@ -191,11 +185,11 @@ class Sessions:
         master = str(small.sparkContext.master)
         return None if master.startswith("local") else Watch(master, small, large)
 
-    def _told(self, error: Exception, lost: bool) -> PgStreamError | None:
+    def _told(self, error: Exception, reason: str | None) -> PgStreamError | None:
         """The error as one of ours; None if it has nothing to do with Spark."""
         with self._lock:
-            if lost or says_lost(error) or (self._small is not None and is_gone(self._small)):
-                known = as_refresh_error(error, lost=True, given=self._given is not None)
+            if reason or says_lost(error) or (self._small is not None and is_gone(self._small)):
+                known = gone(error, given=self._given is not None, reason=reason)
                 self._forget()
                 return known
         # Rows come over files and sockets, as Arrow.
@@ -204,14 +198,27 @@ class Sessions:
 
     def _forget(self) -> None:
         with self._lock:
-            small, self._small, self._large = self._small, None, None
+            opened = [each for each in (self._small, self._large) if each is not None]
+            self._small = self._large = None
             self._named = threading.local()
+            for session in opened:
+                if remote.is_remote(session):
+                    remote.discard(session)
             if self._given is None and not self.settings.spark_remote:
-                driver.discard(small)
+                driver.discard(*opened)
 
 
 def is_gone(session: SparkSession) -> bool:
     return remote.is_gone(session) if remote.is_remote(session) else driver.is_gone(session)
+
+
+def tune(session: SparkSession, tuning: dict[str, str]) -> None:
+    activate(session)
+    for name, value in {**COMMON, **tuning}.items():
+        session.conf.set(name, value)
+    session.udf.register("pgs_divide", divide, DecimalType(MAX_DIGITS, QUOTIENT_SCALE))
+    session.dataSource.register(SliceSource)
+    session.dataSource.register(StagingSource)
 
 
 def activate(session: SparkSession) -> None:

@@ -38,7 +38,7 @@ def with_graph(ps: PgStream, schedule: str = "1h") -> None:
         schedule,
     )
     ps.create_stream_table(
-        "top", "SELECT l.total, t.id FROM low l JOIN t ON l.name = 'group ' || t.g", schedule
+        "top", "SELECT l.total, t.id FROM low l JOIN t ON l.name = 'group ' || t.g::text", schedule
     )
     assert_exact(ps, "low", "top")
 

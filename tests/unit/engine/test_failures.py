@@ -6,7 +6,7 @@ import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkRuntimeError, PythonException
 
-from pgstream.engine.failures import as_refresh_error, not_opened
+from pgstream.engine.failures import as_refresh_error, gone, not_opened
 from pgstream.errors import ComputeError, NumericRange, SparkLost
 
 TRACE = """
@@ -55,7 +55,7 @@ def test_a_spark_that_is_gone_is_transient(error: Exception) -> None:
 
 
 def test_a_session_of_the_callers_is_his_to_open() -> None:
-    known = as_refresh_error(ConnectionError("closed"), lost=True, given=True)
+    known = gone(ConnectionError("closed"), given=True)
     assert known.hint is not None
     assert "given" in known.hint
 
