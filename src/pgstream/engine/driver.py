@@ -39,8 +39,6 @@ JAVA_OPTIONS = (
 )
 # This collector calls it out of memory when it does nothing but collect; others go on for ever.
 COLLECTOR = "-XX:+UseParallelGC"
-
-
 STATIC = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -88,10 +86,12 @@ def _keep_quiet(session: SparkSession) -> None:
 def _own_interrupt_handler() -> Iterator[None]:
     """PySpark puts a handler of Ctrl-C in the place of the program's, if it has one."""
     before = signal.getsignal(signal.SIGINT)
-    yield
-    in_main = threading.current_thread() is threading.main_thread()
-    if in_main and callable(before) and before is not signal.default_int_handler:
-        signal.signal(signal.SIGINT, before)
+    try:
+        yield
+    finally:
+        in_main = threading.current_thread() is threading.main_thread()
+        if in_main and callable(before) and before is not signal.default_int_handler:
+            signal.signal(signal.SIGINT, before)
 
 
 def launch_options(settings: Settings) -> dict[str, str]:

@@ -75,16 +75,14 @@ class Sessions:
 
     @property
     def small(self) -> SparkSession:
-        self._open()
-        assert self._small is not None
-        self._name_thread(self._small)
-        return self._small
+        small, _ = self._open()
+        self._name_thread(small)
+        return small
 
     @property
     def large(self) -> SparkSession:
-        self._open()
-        assert self._large is not None
-        return self._large
+        _, large = self._open()
+        return large
 
     @property
     def parallelism(self) -> int:
@@ -135,10 +133,10 @@ class Sessions:
 
     # --- opening ----------------------------------------------------------------------------
 
-    def _open(self) -> None:
+    def _open(self) -> tuple[SparkSession, SparkSession]:
         with self._lock:
-            if self._small is not None:
-                return
+            if self._small is not None and self._large is not None:
+                return self._small, self._large
             logging.getLogger("SQLQueryContextLogger").disabled = True
             try:
                 another = self._source()
@@ -151,6 +149,7 @@ class Sessions:
                 known = not_opened(error, given=self._given is not None)
                 self._forget()
                 raise known from error
+            return self._small, self._large
 
     def _source(self) -> Callable[[], SparkSession]:
         """What makes one session after the other, each with views and settings of its own."""

@@ -143,6 +143,18 @@ def test_an_interrupt_passes(open_stream: Callable[[], PgStream]) -> None:
     assert ps.history("st", 1)[0]["status"] == "FAILED"
 
 
+def test_a_lost_spark_moves_no_table_to_error(open_stream: Callable[[], PgStream]) -> None:
+    ps = open_stream()
+    with patch(LAUNCH, Failing(ConnectionRefusedError(111, "Connection refused"))):
+        for _ in range(ps.settings.max_consecutive_errors + 2):
+            assert code(lambda: ps.refresh_stream_table("st")) == "PGS-0409"
+    table = ps.table("st")
+    assert (table.status, table.consecutive_errors) == ("ACTIVE", 5)
+    with patch("pgstream.refresh.cycle.find_changes", Failing(AssertionError())):
+        assert code(lambda: ps.refresh_stream_table("st")) == "PGS-0106"
+    assert ps.table("st").status == "ERROR"
+
+
 def test_the_connection_is_closed(open_stream: Callable[[], PgStream]) -> None:
     ps = open_stream()
     ps.connection.close()
