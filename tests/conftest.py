@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -18,7 +19,7 @@ from pgstream.client import PgStream
 from pgstream.database import migrate
 from pgstream.database.connection import Connection, connect
 from pgstream.database.embedded import EmbeddedServer
-from pgstream.engine.session import STATIC
+from pgstream.engine.driver import driver_memory, launch
 from pgstream.settings import Settings
 
 TESTS = Path(__file__).parent
@@ -31,7 +32,6 @@ MARKERS = {
     "spark": ("spark",),
     "postgres": ("postgres",),
 }
-JAVA_OPTIONS = "-XX:+UseParallelGC -XX:ReservedCodeCacheSize=512m -Xss8m"  # many plans, some deep
 TEMPLATE = "pgstream_template"
 TEST_SETTINGS = Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1)
 
@@ -76,17 +76,11 @@ def server() -> Iterator[EmbeddedServer]:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    from pyspark.sql import SparkSession
-
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName("pgstream tests").master("local[2]")
-    for name, value in {
-        **STATIC,
-        "spark.driver.extraJavaOptions": JAVA_OPTIONS,
-        "spark.driver.memory": "4g",
-    }.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    """With the memory that a machine of 4 GB gets."""
+    memory = driver_memory("auto", machine=4 * 1024**3)
+    many_plans = {"SPARK_SUBMIT_OPTS": "-XX:ReservedCodeCacheSize=512m"}
+    with patch.dict(os.environ, many_plans):
+        session = launch(Settings(spark_master="local[2]", spark_driver_memory=memory))
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()

@@ -14,15 +14,15 @@ from typing import Any
 from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, Mode, RefreshResult, StreamTable
 from pgstream.database import migrate
-from pgstream.database.connection import Connection, DatabaseError, server_settings
+from pgstream.database.connection import Connection, server_settings
 from pgstream.database.connection import connect as open_connection
 from pgstream.database.embedded import EmbeddedServer
-from pgstream.database.sqlstates import translate
 from pgstream.engine.session import Sessions
 from pgstream.errors import PgStreamError, RefreshConflict, VolatileFunction
 from pgstream.monitor.explain import explain
 from pgstream.monitor.verify import Verification, compare
 from pgstream.refresh.changes import find_changes
+from pgstream.refresh.known import known_errors
 from pgstream.refresh.prepare import check_text, prepare
 from pgstream.refresh.refresher import Refresher
 from pgstream.settings import DECLARED, Settings
@@ -36,6 +36,7 @@ class PgStreamWarning(UserWarning):
 class PgStream:
     """A database with stream tables. Use it as a context manager, from one thread."""
 
+    @known_errors()
     def __init__(
         self,
         dsn: str,
@@ -47,14 +48,18 @@ class PgStream:
         self.server = server
         self.connection: Connection = open_connection(dsn)
         self.connection.add_notice_handler(_warn)
-        names = [setting.name for setting in DECLARED]
-        self.settings = settings or Settings.load(server_settings(self.connection, names))
-        self.sessions = Sessions(self.settings, spark)
-        self.refresher = Refresher(dsn, self.sessions, self.settings)
+        try:
+            self.settings = settings or self._load_settings()
+            self.sessions = Sessions(self.settings, spark)
+            self.refresher = Refresher(dsn, self.sessions, self.settings)
+        except BaseException:
+            self.connection.close()
+            raise
 
     def __enter__(self) -> PgStream:
         return self
 
+    @known_errors()
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -63,26 +68,31 @@ class PgStream:
     ) -> None:
         self.close()
 
+    @known_errors()
     def close(self) -> None:
-        self.refresher.close()
-        self.connection.close()
-        self.sessions.stop()
-        if self.server is not None:
-            self.server.stop()
+        """Ends all that was opened, whatever happens to a part of it."""
+        with contextlib.ExitStack() as last_first:
+            if self.server is not None:
+                last_first.callback(self.server.stop)
+            last_first.callback(self.sessions.stop)
+            last_first.callback(self.connection.close)
+            last_first.callback(self.refresher.close)
 
     # --- verbs ------------------------------------------------------------------------------
 
+    @known_errors()
     def install(self) -> list[str]:
         """Installs or upgrades pgstream's schemas; the names of the migrations that ran."""
-        with _translated():
-            return migrate.install(self.connection)
+        return migrate.install(self.connection)
 
+    @known_errors()
     def execute(self, statement: str, parameters: Sequence[Any] | None = None) -> list[Any]:
         """Runs SQL in a transaction of its own; the rows, if it has any."""
-        with _translated(statement):
+        with _located(statement):
             cursor = self.connection.execute(statement.encode(), parameters)
             return cursor.fetchall() if cursor.description else []
 
+    @known_errors()
     def create_stream_table(
         self,
         name: str,
@@ -93,7 +103,7 @@ class PgStream:
     ) -> RefreshResult | None:
         """Creates a stream table and, unless told otherwise, fills it."""
         check_text(query)
-        with _translated(query), self.connection.transaction():
+        with _located(query), self.connection.transaction():
             migrate.require(self.connection)
             self.connection.execute(
                 "SELECT set_config('pg_stream.min_schedule_seconds', %s, true)",
@@ -118,6 +128,7 @@ class PgStream:
                 self.drop_stream_table(name)
             raise
 
+    @known_errors()
     def alter_stream_table(
         self,
         name: str,
@@ -125,7 +136,7 @@ class PgStream:
         refresh_mode: str | None = None,
         status: str | None = None,
     ) -> None:
-        with _translated(), self.connection.transaction():
+        with self.connection.transaction():
             self.connection.execute(
                 "SELECT set_config('pg_stream.min_schedule_seconds', %s, true)",
                 (str(self.settings.min_schedule_seconds),),
@@ -135,17 +146,20 @@ class PgStream:
                 (name, schedule, refresh_mode, status),
             )
 
+    @known_errors()
     def drop_stream_table(self, name: str) -> None:
-        with _translated():
-            self.connection.execute("SELECT pgstream.drop_stream_table(%s)", (name,))
+        self.connection.execute("SELECT pgstream.drop_stream_table(%s)", (name,))
 
+    @known_errors()
     def refresh_stream_table(self, name: str, full: bool = False) -> RefreshResult:
         """Refreshes what the table reads, then the table; tells what was done."""
         return self._refresh(self.table(name), Initiator.MANUAL, full)
 
+    @known_errors()
     def status(self) -> list[dict[str, Any]]:
         return self._rows("SELECT * FROM pgstream.pgs_status()")
 
+    @known_errors()
     def history(self, name: str, max_rows: int = 20) -> list[dict[str, Any]]:
         """The newest refreshes first, with everything that is recorded of them."""
         table = self.table(name)
@@ -155,13 +169,14 @@ class PgStream:
             (table.id, max_rows),
         )
 
+    @known_errors()
     def explain(self, name: str) -> list[tuple[str, str]]:
         """The operator tree and the delta tree that run."""
         table = self.table(name)
-        with _translated():
-            prepared = prepare(self.connection, table)
-            return explain(prepared.plan, self.connection)
+        prepared = prepare(self.connection, table)
+        return explain(prepared.plan, self.connection)
 
+    @known_errors()
     def verify(self, name: str, attempts: int = 20) -> Verification:
         """Refreshes the table and compares it with PostgreSQL's answer to its query.
 
@@ -170,7 +185,7 @@ class PgStream:
         """
         for attempt in range(attempts):
             self.refresh_stream_table(name)
-            with _translated(), self._snapshot():
+            with self._snapshot():
                 table = self.table(name)
                 if table.refresh_mode is Mode.FULL or self._is_current(table):
                     return compare(self.connection, table)
@@ -180,23 +195,26 @@ class PgStream:
             hint="Verify while fewer changes arrive.",
         )
 
+    @known_errors()
     def table(self, name: str) -> StreamTable:
         """The catalog's record of a stream table."""
-        with _translated():
-            return store.stream_table(self.connection, name)
+        return store.stream_table(self.connection, name)
 
     # --- pieces -----------------------------------------------------------------------------
 
     def _refresh(
         self, table: StreamTable, initiator: Initiator, full: bool = False
     ) -> RefreshResult:
-        with _translated():
-            result = self.refresher.refresh(table, initiator, full=full)
-            while initiator is Initiator.INITIAL and result.action is Action.SKIP:
-                time.sleep(0.05)  # a worker got there first: wait for its outcome
-                table = store.stream_table(self.connection, table.full_name)
-                result = self.refresher.refresh(table, initiator)
-            return result
+        result = self.refresher.refresh(table, initiator, full=full)
+        while initiator is Initiator.INITIAL and result.action is Action.SKIP:
+            time.sleep(0.05)  # a worker got there first: wait for its outcome
+            table = store.stream_table(self.connection, table.full_name)
+            result = self.refresher.refresh(table, initiator)
+        return result
+
+    def _load_settings(self) -> Settings:
+        names = [setting.name for setting in DECLARED]
+        return Settings.load(server_settings(self.connection, names))
 
     @contextlib.contextmanager
     def _snapshot(self) -> Iterator[None]:
@@ -210,12 +228,12 @@ class PgStream:
         return find_changes(self.connection, table, {}).nothing
 
     def _rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        with _translated():
-            cursor = self.connection.execute(statement.encode(), parameters)
-            names = [column.name for column in cursor.description or ()]
-            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        cursor = self.connection.execute(statement.encode(), parameters)
+        names = [column.name for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
+@known_errors()
 def embedded(
     path: str | os.PathLike[str], spark: Any = None, settings: Settings | None = None
 ) -> PgStream:
@@ -234,12 +252,12 @@ def embedded(
     return stream
 
 
+@known_errors()
 def connect(dsn: str, spark: Any = None, settings: Settings | None = None) -> PgStream:
     """Your own PostgreSQL, 15 to 18, on which `pgstream init` has run."""
     stream = PgStream(dsn, spark, None, settings)
     try:
-        with _translated():
-            migrate.require(stream.connection)
+        migrate.require(stream.connection)
     except BaseException:
         stream.close()
         raise
@@ -247,15 +265,15 @@ def connect(dsn: str, spark: Any = None, settings: Settings | None = None) -> Pg
 
 
 @contextlib.contextmanager
-def _translated(query: str | None = None) -> Iterator[None]:
-    """A driver's error becomes one of ours, never a stack trace at a user."""
+def _located(query: str) -> Iterator[None]:
+    """Errors about the query tell where in it they are."""
     try:
-        yield
-    except DatabaseError as error:
-        translated = translate(error, query)
-        if isinstance(translated, VolatileFunction) and query:
-            _locate_function(translated, query)
-        raise translated from error
+        with known_errors(query):
+            yield
+    except VolatileFunction as error:
+        if error.line is None:
+            _locate_function(error, query)
+        raise
 
 
 def _locate_function(error: VolatileFunction, query: str) -> None:

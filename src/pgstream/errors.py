@@ -6,6 +6,7 @@ PgStreamError
 ├── NotInstalled                 the database has no pgstream schema
 ├── VersionMismatch              the database was set up by another version
 ├── EmbeddedServerFailed         the embedded server does not start or stop
+├── InternalError                a fault of pgstream's own
 ├── QueryError                   the defining query cannot be a stream table
 │   ├── SyntaxFault              it does not parse
 │   ├── EmptyQuery               there is nothing to parse
@@ -37,7 +38,8 @@ PgStreamError
     ├── SourceChanged            DDL changed a source
     ├── NoWorker                 no worker is alive
     ├── WaitTimeout              the wait is over, the work is not
-    └── RecursionLimit           a recursive CTE does not end
+    ├── RecursionLimit           a recursive CTE does not end
+    └── SparkLost                Spark, its cluster or its session is gone (transient)
 
 A code never changes and is never used twice. A transient error may pass when the same
 call is made again; a permanent one needs somebody to change something.
@@ -107,6 +109,12 @@ class EmbeddedServerFailed(PgStreamError):
     """The embedded server does not start or stop."""
 
     code = "PGS-0105"
+
+
+class InternalError(PgStreamError):
+    """A fault of pgstream's own, or of a library, that it did not foresee."""
+
+    code = "PGS-0106"
 
 
 # --- queries ------------------------------------------------------------------------------------
@@ -368,3 +376,10 @@ class RecursionLimit(RefreshError):
     """A recursive CTE does not end within the rounds that the setting allows."""
 
     code = "PGS-0408"
+
+
+class SparkLost(RefreshError):
+    """Spark, its cluster or its session is gone; the next refresh opens a new one."""
+
+    code = "PGS-0409"
+    transient = True

@@ -11,6 +11,7 @@ An empty value counts as none. A value of the wrong type or out of range is refu
 
 import math
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, get_type_hints
@@ -38,6 +39,8 @@ class Setting:
     sentence: str
     low: float | None = None
     high: float | None = None
+    form: str | None = None
+    words: str = "text"
 
     @property
     def server_name(self) -> str:
@@ -53,7 +56,7 @@ class Setting:
         if self.type is bool:
             return "on or off"
         if self.type is str:
-            return "text"
+            return self.words
         kind = "a whole number" if self.type is int else "a number"
         return f"{kind} from {self.low} to {self.high}"
 
@@ -88,7 +91,9 @@ class Setting:
         return float(text) if self.type is float else text
 
     def _in_range(self, value: Value) -> bool:
-        if self.low is None or self.high is None or isinstance(value, str):
+        if isinstance(value, str):
+            return self.form is None or re.fullmatch(self.form, value) is not None
+        if self.low is None or self.high is None:
             return True
         return not math.isnan(value) and self.low <= value <= self.high
 
@@ -99,9 +104,9 @@ class Setting:
 
 
 def _setting(
-    default: Any, sentence: str, low: float | None = None, high: float | None = None
+    default: Any, sentence: str, low: float | None = None, high: float | None = None, **more: str
 ) -> Any:
-    declaration = {"default": default, "sentence": sentence, "low": low, "high": high}
+    declaration = {"default": default, "sentence": sentence, "low": low, "high": high, **more}
     return field(default=default, metadata=declaration)
 
 
@@ -127,6 +132,12 @@ class Settings:
     )
     spark_master: str = _setting("local[*]", "The Spark master that computes.")
     spark_remote: str = _setting("", "A Spark Connect address; it replaces the master.")
+    spark_driver_memory: str = _setting(
+        "auto",
+        "The memory of the Java process that pgstream starts.",
+        form="auto|[1-9][0-9]*[mg]",
+        words="auto, or a size such as 1500m or 2g",
+    )
     small_path_rows: int = _setting(
         50_000,
         "Up to how many rows a relation travels through the driver; above, executors read it.",

@@ -15,6 +15,7 @@ from pgstream.errors import (
     PgStreamError,
     QueryError,
     RefreshConflict,
+    SparkLost,
     UnsupportedConstruct,
 )
 
@@ -52,7 +53,8 @@ def test_each_class_survives_pickle(cls: type[PgStreamError]) -> None:
 
 
 def test_transient_errors_are_those_we_retry() -> None:
-    assert {cls for cls in CLASSES if cls.transient} == {ConnectionFailed, RefreshConflict}
+    retried = {ConnectionFailed, RefreshConflict, SparkLost}
+    assert {cls for cls in CLASSES if cls.transient} == retried
 
 
 def test_a_query_error_says_where() -> None:

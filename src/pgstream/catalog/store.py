@@ -157,12 +157,14 @@ def skip_history(connection: Connection, id_: int, initiator: Initiator, reason:
 
 
 def record_failure(
-    connection: Connection, id_: int, message: str, max_errors: int, permanent: bool
+    connection: Connection, id_: int, message: str, max_errors: int | None, permanent: bool
 ) -> None:
+    """With this many failures in a row the table is in ERROR; None: this one does not lead there.
+    A permanent one does at once, if the table was never populated."""
     connection.execute(
         "UPDATE pgstream.pgs_stream_tables SET consecutive_errors = consecutive_errors + 1,"
         " last_error = %(message)s, updated_at = now(), status = CASE WHEN status <> 'SUSPENDED'"
-        " AND (consecutive_errors + 1 >= %(limit)s OR %(permanent)s AND NOT is_populated)"
+        " AND (consecutive_errors + 1 >= %(limit)s::int OR %(permanent)s AND NOT is_populated)"
         " THEN 'ERROR' ELSE status END WHERE pgs_id = %(id)s",
         {"id": id_, "message": message, "limit": max_errors, "permanent": permanent},
     )

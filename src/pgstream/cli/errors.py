@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from pgstream.cli.output import complain, emit
 from pgstream.cli.quiet import children_said, debugging
-from pgstream.errors import PgStreamError
+from pgstream.errors import InternalError, PgStreamError
 
 JSON_ASKED = "pgstream.json"
 """Where in a context's `meta` the option --json is noted."""
@@ -66,22 +66,14 @@ def lines(error: PgStreamError) -> Text:
 
 def _known(error: Exception) -> PgStreamError:
     if isinstance(error, PgStreamError):
-        return error
-    if (translated := _of_the_database(error)) is not None:
-        return translated
-    first = (str(error).strip().splitlines() or [""])[0]
-    return PgStreamError(
-        f"{type(error).__name__}: {first}" if first else type(error).__name__,
-        detail="\n".join(children_said()) or None,
-        hint="This is unexpected. PGSTREAM_DEBUG=1 shows where it happened.",
-    )
+        known = error
+    else:
+        from pgstream.refresh.known import as_known  # imports Spark, which takes a second
 
-
-def _of_the_database(error: Exception) -> PgStreamError | None:
-    from pgstream.database.connection import DatabaseError
-    from pgstream.database.sqlstates import translate
-
-    return translate(error) if isinstance(error, DatabaseError) else None
+        known = as_known(error)
+    if known.detail is None and isinstance(known, InternalError):
+        known.detail = "\n".join(children_said()) or None
+    return known
 
 
 def _is_typers_own(error: Exception) -> bool:

@@ -56,7 +56,6 @@ def _forever(worker: Worker) -> None:
     worker.open()
     _end_on_signals(worker)
     worker.start_spark()
-    _end_on_signals(worker)  # Spark has put a handler of its own in the place of ours
     worker.run()
 
 

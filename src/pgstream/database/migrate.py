@@ -100,10 +100,10 @@ def _apply(conn: psycopg.Connection, migration: Migration) -> None:
 @contextmanager
 def _alone(conn: psycopg.Connection) -> Iterator[None]:
     """Autocommit, and no other install or uninstall in this database meanwhile."""
-    if conn.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+    if not conn.closed and conn.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
         raise PgStreamError("cannot install or uninstall inside a transaction")
     autocommit = conn.autocommit
-    conn.autocommit = True
+    conn.autocommit = True  # on a closed connection the driver's error
     try:
         conn.execute("SELECT pg_advisory_lock(%s, 0)", (_INSTALL_LOCK,))
         try:

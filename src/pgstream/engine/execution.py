@@ -13,11 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
 
 import pyarrow as pa
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from pgstream.algebra.operators.by_postgres import ByPostgres
@@ -28,7 +25,6 @@ from pgstream.algebra.trace import computed, trace
 from pgstream.engine import zsets
 from pgstream.engine.carriers import Carrier, staged_type
 from pgstream.engine.expressions import Rendered
-from pgstream.engine.failures import as_refresh_error
 from pgstream.engine.handover import Handover
 from pgstream.engine.inline import inline
 from pgstream.engine.leaves import Leaves
@@ -70,8 +66,7 @@ class Execution:
         with self.rendered(node) as (session, relation):
             if relation.sql not in self._results:
                 self.leaves.counts.spark_actions += 1
-                frame = run(lambda: session.sql(relation.sql))
-                self._results[relation.sql] = run(frame.toArrow)
+                self._results[relation.sql] = session.sql(relation.sql).toArrow()
             return Rows(self._results[relation.sql], relation.carriers)
 
     def stage(
@@ -89,10 +84,10 @@ class Execution:
             ]
             self.leaves.counts.spark_actions += 1
             activate(session)
-            frame = run(lambda: session.sql(relation.sql))
+            frame = session.sql(relation.sql)
             writer = frame.selectExpr(*items, "w").write.format("pgstream_staging")
             writer = writer.mode("append").option("dsn", self.dsn)
-            run(writer.option("db_schema", schema).option("table", table).save)
+            writer.option("db_schema", schema).option("table", table).save()
             return relation.carriers
 
     @contextmanager
@@ -114,10 +109,10 @@ class Execution:
             return views[part]
 
         try:
-            yield session, render(node, leaf, self.is_empty, single_task=not large)
+            with self.sessions.guarded():
+                yield session, render(node, leaf, self.is_empty, single_task=not large)
         finally:
-            for name in names:
-                session.catalog.dropTempView(name)
+            self.sessions.drop_views(session, names)
 
     # --- leaves -----------------------------------------------------------------------------
 
@@ -257,14 +252,3 @@ def distinct_keys(keys: Keys, parts: list[Rows]) -> Rows:
     what is asked for the same keys is the same statement."""
     rows = zsets.joined(parts)
     return zsets.ordered(zsets.distinct(rows if keys.nulls else zsets.without_nulls(rows)))
-
-
-Result = TypeVar("Result")
-
-
-def run(action: Callable[[], Result]) -> Result:
-    """Runs a Spark action; a failure becomes a refresh error with a short cause."""
-    try:
-        return action()
-    except (PySparkException, Py4JError) as error:
-        raise as_refresh_error(error) from error

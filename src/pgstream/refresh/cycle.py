@@ -30,6 +30,7 @@ from pgstream.refresh.clean import clean
 from pgstream.refresh.compute import Computation
 from pgstream.refresh.crash import crash_point
 from pgstream.refresh.decide import Decision, decide
+from pgstream.refresh.known import as_known
 from pgstream.refresh.prepare import Preparations, Prepared
 from pgstream.refresh.recursions import Recursions
 from pgstream.refresh.snapshot import Snapshot, take_snapshot
@@ -170,6 +171,7 @@ class Cycle:
             rows = explain(prepared.plan, self.links.apply)
             store.save_explanation(self.links.apply, table.id, rows)
             store.save_query(self.links.apply, table.id, prepared.table.defining_query)
+        self.sessions.revive()
         leaves = self.leaves(table, changes, pending)
         handover = Handover(self.links.apply, self.links.notes, table.id)
         execution = Execution(self.sessions, leaves, self.links.dsn, snapshot.exported, handover)
@@ -277,12 +279,13 @@ class Cycle:
         links.reset()
         if links.notes.closed:
             return
-        message = str(error) or type(error).__name__
+        known = as_known(error)
+        message = str(known)
+        passing = known.transient or not isinstance(error, Exception)  # such as Ctrl-C
+        limit = None if passing else self.settings.max_consecutive_errors
         permanent = isinstance(error, PgStreamError) and not error.transient
         store.fail_history(links.notes, attempts.values(), message)
-        store.record_failure(
-            links.notes, id_, message, self.settings.max_consecutive_errors, permanent
-        )
+        store.record_failure(links.notes, id_, message, limit, permanent)
         if attempts and (target := list(attempts)[-1]) != id_:
             store.note_error(links.notes, target, message)
         for table_id in attempts:

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pgstream.catalog.records import Action, RefreshResult
-from pgstream.database.connection import DatabaseError
-from pgstream.database.sqlstates import translate
-from pgstream.errors import PgStreamError
+from pgstream.refresh.known import as_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +40,5 @@ def _work(result: RefreshResult) -> str:
 
 def failed(name: str, error: Exception) -> Event:
     known = as_known(error)
-    code = known.code if known else None
-    message = known.sentence if known else f"{type(error).__name__}: {error}"
-    line = f"{name} FAILED {f'[{code}] ' if code else ''}{message.splitlines()[0]}"
-    return Event("failure", line, {"name": name, "code": code, "message": str(known or error)})
-
-
-def as_known(error: Exception) -> PgStreamError | None:
-    if isinstance(error, DatabaseError):
-        return translate(error)
-    return error if isinstance(error, PgStreamError) else None
+    line = f"{name} FAILED [{known.code}] {known.sentence.splitlines()[0]}"
+    return Event("failure", line, {"name": name, "code": known.code, "message": str(known)})

@@ -20,13 +20,14 @@ from datetime import datetime, timedelta
 from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, RefreshResult, StreamTable
 from pgstream.database import migrate
-from pgstream.database.connection import Connection, DatabaseError, connect, server_settings
+from pgstream.database.connection import Connection, connect, server_settings
 from pgstream.engine.session import Sessions
-from pgstream.errors import NotPopulated, PgStreamError, SettingError, Suspended
+from pgstream.errors import NotPopulated, SettingError, Suspended
 from pgstream.refresh.graph import upstream
+from pgstream.refresh.known import as_known
 from pgstream.refresh.refresher import Refresher
 from pgstream.schedule.due import due, on_cron, periods, to_build
-from pgstream.schedule.events import Event, Report, as_known, failed, refreshed
+from pgstream.schedule.events import Event, Report, failed, refreshed
 from pgstream.schedule.locks import announce_worker, look
 from pgstream.schedule.retry import Retries
 from pgstream.settings import DECLARED, Settings
@@ -96,7 +97,7 @@ class Worker:
                         self.open()
                     wait = RECONNECT_SECONDS
                     self._loop()
-                except (DatabaseError, PgStreamError) as error:
+                except Exception as error:
                     self._lost(error, wait)
                     self._stopping.wait(wait)
                     wait = min(2 * wait, LONGEST_RECONNECT_SECONDS)
@@ -133,8 +134,7 @@ class Worker:
 
     def _lost(self, error: Exception, wait: float) -> None:
         self.close()
-        known = as_known(error)
-        message = known.message if known else str(error)
+        message = as_known(error).message
         line = f"connection lost: {message}; next try in {wait:.0f} s"
         self.report(Event("disconnected", line, {"message": message, "retry_seconds": wait}))
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from pgstream.engine.execution import run
 from pgstream.engine.session import Sessions
 from pgstream.errors import ComputeError
 from pgstream.settings import Settings
@@ -32,9 +31,28 @@ def test_a_task_holds_many_joins_and_aggregates(spark: Any) -> None:
 
 
 def test_a_failure_inside_the_jvm_is_named(spark: Any) -> None:
-    small = Sessions(Settings(), spark).small
-    frame = small.sql(
+    sessions = Sessions(Settings(), spark)
+    frame = sessions.small.sql(
         "SELECT java_method('java.lang.Integer', 'parseInt', c0) FROM VALUES ('x') v(c0)"
     )
-    with pytest.raises(ComputeError, match="NumberFormatException"):
-        run(frame.toArrow)
+    with pytest.raises(ComputeError, match="NumberFormatException"), sessions.guarded():
+        frame.toArrow()
+
+
+def test_a_failure_inside_python_is_named(spark: Any) -> None:
+    """By the exception, not by the first line of its traceback."""
+    sessions = Sessions(Settings(), spark)
+
+    def fail(number: int) -> int:
+        raise ValueError(f"odd number {number}")
+
+    sessions.small.udf.register("fails", fail, "int")
+    frame = sessions.small.sql("SELECT fails(c0) FROM VALUES (7) v(c0)")
+    with pytest.raises(ComputeError) as raised, sessions.guarded():
+        frame.toArrow()
+    assert raised.value.cause == "ValueError: odd number 7"
+
+
+def test_what_is_not_sparks_passes(spark: Any) -> None:
+    with pytest.raises(KeyError), Sessions(Settings(), spark).guarded():
+        raise KeyError("ours")

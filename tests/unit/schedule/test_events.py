@@ -43,4 +43,5 @@ def test_a_failure_is_one_line_with_its_code() -> None:
 
 
 def test_an_unknown_failure_has_its_type() -> None:
-    assert failed("public.t", ValueError("odd\nmore")).line == "public.t FAILED ValueError: odd"
+    event = failed("public.t", ValueError("odd\nmore"))
+    assert event.line == "public.t FAILED [PGS-0106] ValueError: odd"
