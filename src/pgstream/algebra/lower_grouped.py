@@ -26,7 +26,7 @@ from pgstream.algebra.operators.project import Project
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 from pgstream.errors import UnsupportedExpression
 from pgstream.sql.deparsed import write
-from pgstream.sql.json_calls import JsonCall
+from pgstream.sql.ordered_calls import add_order, is_distinct
 from pgstream.sql.walk import AGGREGATES, bare, is_aggregate, parts
 
 if TYPE_CHECKING:
@@ -314,21 +314,9 @@ def in_order(call: exp.Expr) -> exp.Expr:
         inner = inner.this
     if isinstance(inner, exp.WithinGroup) or function_of(inner) in ORDERLESS:
         return call
-    pieces = list(inner.iter_expressions())
-    order = next((piece for piece in pieces if isinstance(piece, exp.Order)), None)
-    if isinstance(order.this if order else pieces[-1], exp.Distinct):
+    if is_distinct(inner):
         return call
-    number = exp.Ordered(this=exp.column(NUMBER, table="r"), nulls_first=False)
-    if order is not None:
-        order.append("expressions", number)
-    elif isinstance(inner, JsonCall):
-        clauses = [piece for piece in pieces if piece.name in ("NULL", "ABSENT", "RETURNING")]
-        place = pieces.index(clauses[0]) if clauses else len(pieces)
-        inner.set(
-            "expressions", [*pieces[:place], exp.Order(expressions=[number]), *pieces[place:]]
-        )
-    else:
-        pieces[-1].replace(exp.Order(this=pieces[-1].copy(), expressions=[number]))
+    add_order(inner, [exp.Ordered(this=exp.column(NUMBER, table="r"), nulls_first=False)])
     return call
 
 
