@@ -79,3 +79,71 @@ def test_groups_of_subqueries(ps: PgStream) -> None:
             "DELETE FROM b",
         ),
     )
+
+
+KEEPS_ORDER = (
+    "SELECT k, array_agg(id) AS a, string_agg(g, ',') FILTER (WHERE x > 3) AS s"
+    " FROM (SELECT id, k, g, x FROM t ORDER BY y DESC, id) q GROUP BY k",
+    "SELECT array_agg(i) AS a, jsonb_agg(g) AS j FROM (SELECT id + 1 AS i, g FROM"
+    " (SELECT id, g, x FROM t ORDER BY g NULLS FIRST, y, id DESC LIMIT 6) p WHERE x > 2) q",
+    "WITH c(p, q) AS (SELECT id, k FROM t ORDER BY y DESC, id)"
+    " SELECT z, array_agg(w) AS a FROM c AS d(w, z) GROUP BY ROLLUP (z)",
+    "SELECT array_agg(id) AS a FROM by_y",
+    "SELECT id, row_number() OVER () AS r, lag(id) OVER () AS l, last_value(id) OVER () AS v,"
+    " sum(x) OVER () AS s, count(x) OVER (ROWS 2 PRECEDING) AS c FROM by_y",
+    "SELECT id FROM by_y WHERE id > 1 LIMIT 3",
+    "SELECT t.id, (SELECT q.id FROM (SELECT u.id FROM t u WHERE u.k = t.k ORDER BY u.y, u.id DESC) q"
+    " LIMIT 1) AS f FROM t",
+    "SELECT t.id, array_agg(e) AS a FROM t, unnest(ARRAY[t.g, 'z', 'b']) e GROUP BY t.id",
+    "SELECT id, (SELECT string_agg(w, ' ') FROM regexp_split_to_table(t.g || ' z b', ' ') w) AS a"
+    " FROM t",
+    "SELECT array_agg(v.x) AS a, count(*) AS n FROM (VALUES (3), (1), (2)) v(x)",
+)
+
+
+def test_the_order_of_rows_is_kept(ps: PgStream) -> None:
+    script(
+        ps,
+        "CREATE TABLE t (id int PRIMARY KEY, k int, g text, x int, y int)",
+        "INSERT INTO t SELECT i, i % 3, chr(97 + i % 4), i * 5 % 7, nullif(i * 3 % 8, 4)"
+        " FROM generate_series(1, 12) i",
+        "CREATE VIEW by_y AS SELECT id, x FROM t ORDER BY y DESC, id",
+    )
+    assert_all_stay_exact(
+        ps,
+        KEEPS_ORDER,
+        (
+            "UPDATE t SET y = 100 - y WHERE id % 4 = 0; DELETE FROM t WHERE id = 3",
+            "INSERT INTO t VALUES (13, 1, NULL, 2, -1), (14, 2, 'z', 4, NULL)",
+        ),
+    )
+
+
+COMPOSITE_KEYS = (
+    "SELECT k, count(*) AS n FROM p GROUP BY ROLLUP (k)",
+    "SELECT id, k IS NULL AS a, k IS DISTINCT FROM NULL AS b, NOT k IS NOT DISTINCT FROM NULL AS c"
+    " FROM p",
+    "SELECT k, p.id, q.id AS other FROM p FULL JOIN q USING (k)",
+    "SELECT id FROM p WHERE k NOT IN (SELECT k FROM q WHERE k IS DISTINCT FROM NULL)",
+    "SELECT DISTINCT ks, m FROM p",
+)
+
+
+def test_rows_and_enums_are_keys(ps: PgStream) -> None:
+    script(
+        ps,
+        "CREATE TYPE pair AS (a int, b text); CREATE TYPE mood AS ENUM ('sad', 'ok')",
+        "CREATE TABLE p (id int, k pair, ks pair[], m mood); CREATE TABLE q (id int, k pair)",
+        "INSERT INTO p VALUES (1, ROW(1, 'a'), ARRAY[ROW(1, 'a')]::pair[], 'sad'),"
+        " (2, ROW(1, 'a'), ARRAY[ROW(1, 'a')]::pair[], 'sad'), (3, ROW(NULL, NULL), '{}', 'ok'),"
+        " (4, NULL, NULL, NULL)",
+        "INSERT INTO q SELECT id + 2, k FROM p",
+    )
+    assert_all_stay_exact(
+        ps,
+        COMPOSITE_KEYS,
+        (
+            "INSERT INTO q VALUES (9, ROW(2, 'b,\" ')); UPDATE p SET k = ROW(2, 'b,\" ') WHERE id = 2",
+            "DELETE FROM q WHERE id < 4; UPDATE p SET ks = NULL, m = 'ok'",
+        ),
+    )

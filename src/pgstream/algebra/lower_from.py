@@ -19,6 +19,7 @@ from pgstream.algebra.canonical import (
     canonical_value,
     common_spelling,
     has_spellings,
+    require_key,
 )
 from pgstream.algebra.catalog import Relation
 from pgstream.algebra.expressions import (
@@ -184,6 +185,7 @@ class FromClause:
     ) -> Expression:
         sides = self.select.alike(self.named(name, ours), self.named(name, theirs))
         spelling = common_spelling([value.type for value in sides])
+        require_key(spelling, f"A column of type {spelling} cannot be in USING.")
         value = {"FULL": Call("coalesce", sides, spelling), "RIGHT": sides[1]}.get(side, sides[0])
         if has_spellings(spelling):
             sides = self.canonical(name, ours), self.canonical(name, theirs)
