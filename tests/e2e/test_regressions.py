@@ -50,7 +50,8 @@ def test_columns_that_using_merges(ps: PgStream) -> None:
         with_three_tables(ps),
         MERGED_COLUMNS,
         (
-            "INSERT INTO c VALUES (3, 1), (9, 9); DELETE FROM a WHERE k = 1; UPDATE b SET k = k + 1",
+            "INSERT INTO c VALUES (3, 1), (9, 9); DELETE FROM a WHERE k = 1",
+            "UPDATE b SET k = k + 1",
             "DELETE FROM b WHERE k > 2; INSERT INTO a VALUES (6, 9), (7, NULL)",
             "DELETE FROM a",
         ),
@@ -92,8 +93,8 @@ KEEPS_ORDER = (
     "SELECT id, row_number() OVER () AS r, lag(id) OVER () AS l, last_value(id) OVER () AS v,"
     " sum(x) OVER () AS s, count(x) OVER (ROWS 2 PRECEDING) AS c FROM by_y",
     "SELECT id FROM by_y WHERE id > 1 LIMIT 3",
-    "SELECT t.id, (SELECT q.id FROM (SELECT u.id FROM t u WHERE u.k = t.k ORDER BY u.y, u.id DESC) q"
-    " LIMIT 1) AS f FROM t",
+    "SELECT t.id, (SELECT q.id FROM (SELECT u.id FROM t u WHERE u.k = t.k"
+    " ORDER BY u.y, u.id DESC) q LIMIT 1) AS f FROM t",
     "SELECT t.id, array_agg(e) AS a FROM t, unnest(ARRAY[t.g, 'z', 'b']) e GROUP BY t.id",
     "SELECT id, (SELECT string_agg(w, ' ') FROM regexp_split_to_table(t.g || ' z b', ' ') w) AS a"
     " FROM t",
@@ -143,7 +144,8 @@ def test_rows_and_enums_are_keys(ps: PgStream) -> None:
         ps,
         COMPOSITE_KEYS,
         (
-            "INSERT INTO q VALUES (9, ROW(2, 'b,\" ')); UPDATE p SET k = ROW(2, 'b,\" ') WHERE id = 2",
+            "INSERT INTO q VALUES (9, ROW(2, 'b,\" '))",
+            "UPDATE p SET k = ROW(2, 'b,\" ') WHERE id = 2",
             "DELETE FROM q WHERE id < 4; UPDATE p SET ks = NULL, m = 'ok'",
         ),
     )
