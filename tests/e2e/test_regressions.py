@@ -67,6 +67,8 @@ GROUPED_BY_SUBQUERIES = (
     "SELECT (SELECT max(v) FROM b WHERE b.k = a.k) + 1 AS m, sum(id) AS s,"
     " EXISTS (SELECT FROM b WHERE b.k = a.k) AS e FROM a GROUP BY m, e"
     " HAVING (SELECT max(v) FROM b WHERE b.k = a.k) + 1 IS NULL OR count(*) > 0",
+    "SELECT id, (SELECT min(c.z) FROM c WHERE c.k = (SELECT min(b.v) FROM b WHERE b.k = a.k)) AS m"
+    " FROM a",
 )
 
 
@@ -92,7 +94,7 @@ KEEPS_ORDER = (
     "SELECT array_agg(id) AS a FROM by_y",
     "SELECT id, row_number() OVER () AS r, lag(id) OVER () AS l, last_value(id) OVER () AS v,"
     " sum(x) OVER () AS s, count(x) OVER (ROWS 2 PRECEDING) AS c FROM by_y",
-    "SELECT id FROM by_y WHERE id > 1 LIMIT 3",
+    "SELECT id FROM (SELECT id FROM t ORDER BY y DESC, id) q WHERE id > 1 LIMIT 3",
     "SELECT t.id, (SELECT q.id FROM (SELECT u.id FROM t u WHERE u.k = t.k"
     " ORDER BY u.y, u.id DESC) q LIMIT 1) AS f FROM t",
     "SELECT t.id, array_agg(e) AS a FROM t, unnest(ARRAY[t.g, 'z', 'b']) e GROUP BY t.id",
