@@ -129,6 +129,7 @@ COMPOSITE_KEYS = (
     "SELECT k, p.id, q.id AS other FROM p FULL JOIN q USING (k)",
     "SELECT id FROM p WHERE k NOT IN (SELECT k FROM q WHERE k IS DISTINCT FROM NULL)",
     "SELECT DISTINCT ks, m FROM p",
+    "SELECT id, (d).k.a AS a, (d).k AS k, (d).k IS NULL AS n, d IS NOT NULL AS f FROM p",
 )
 
 
@@ -136,10 +137,12 @@ def test_rows_and_enums_are_keys(ps: PgStream) -> None:
     script(
         ps,
         "CREATE TYPE pair AS (a int, b text); CREATE TYPE mood AS ENUM ('sad', 'ok')",
-        "CREATE TABLE p (id int, k pair, ks pair[], m mood); CREATE TABLE q (id int, k pair)",
+        "CREATE TYPE deep AS (k pair, n int); CREATE TABLE q (id int, k pair)",
+        "CREATE TABLE p (id int, k pair, ks pair[], m mood, d deep)",
         "INSERT INTO p VALUES (1, ROW(1, 'a'), ARRAY[ROW(1, 'a')]::pair[], 'sad'),"
         " (2, ROW(1, 'a'), ARRAY[ROW(1, 'a')]::pair[], 'sad'), (3, ROW(NULL, NULL), '{}', 'ok'),"
         " (4, NULL, NULL, NULL)",
+        "UPDATE p SET d = ROW(k, id) WHERE id > 1",
         "INSERT INTO q SELECT id + 2, k FROM p",
     )
     assert_all_stay_exact(

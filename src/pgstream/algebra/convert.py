@@ -185,8 +185,10 @@ class Converter:
             found = self.resolve(part)
             if found is None:
                 return part
+            is_row = isinstance(part.parent, exp.Dot)  # (r).a is a field, r.a a column
             slots.append(found)
-            return exp.column(f"__pgs_slot_{len(slots) - 1}_")
+            column = exp.column(f"__pgs_slot_{len(slots) - 1}_")
+            return exp.Paren(this=column) if is_row else column
 
         text = write(node.copy().transform(slot))
         pieces: list[str] = []

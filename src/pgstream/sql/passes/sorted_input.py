@@ -136,17 +136,12 @@ def _passes_rows(select: exp.Select) -> bool:
 
 def _input_order(select: exp.Select, names: Names) -> Keys:
     """The order of the rows in FROM, by its columns; hidden ones are added where needed. Of a
-    join only the rows that a function makes of one row have an order."""
+    join only those rows have an order that a function or LATERAL makes of one row."""
     items = list(_from_items(select))
-    functions = [item for item in items if _is_function(item)]
-    keys: Keys = []
-    if len(items) == len(functions) + 1 and not _is_function(items[0]):
-        keys += _item_order(items[0], names)
-    for item in functions:
-        number = _ordinality(item, names)
-        if number is not None:
-            keys.append(exp.Ordered(this=_column(number, item), nulls_first=False))
-    return keys
+    relations = [item for item in items if not (_is_function(item) or _is_lateral(item))]
+    if len(relations) > 1 or relations != items[: len(relations)]:
+        items = [item for item in items if item not in relations]
+    return [key for item in items for key in _item_order(item, names)]
 
 
 def _from_items(select: exp.Select) -> Iterator[exp.Expr]:
@@ -176,6 +171,10 @@ def _is_function(item: exp.Expr) -> bool:
     return isinstance(item, exp.Unnest)
 
 
+def _is_lateral(item: exp.Expr) -> bool:
+    return isinstance(item, exp.Lateral) and isinstance(item.this, exp.Subquery)
+
+
 def _column(name: exp.Identifier, item: exp.Expr) -> exp.Column:
     alias = item.args.get("alias")
     table = alias.this if alias else item.this
@@ -199,6 +198,9 @@ def _ordinality(item: exp.Expr, names: Names) -> exp.Identifier | None:
 
 
 def _item_order(item: exp.Expr, names: Names) -> Keys:
+    if _is_function(item):
+        number = _ordinality(item, names)
+        return [_ascending(_column(number, item))] if number is not None else []
     if isinstance(item, exp.Values):
         return _values_order(item, names)
     query, given = item.this, item
@@ -212,6 +214,10 @@ def _item_order(item: exp.Expr, names: Names) -> Keys:
         exp.Ordered(**{**key.args, "this": _column(name, item)})
         for name, key in _output_order(query, _given(given), names)
     ]
+
+
+def _ascending(column: exp.Column) -> exp.Ordered:
+    return exp.Ordered(this=column, nulls_first=False)
 
 
 def _given(node: exp.Expr) -> list[exp.Identifier]:
@@ -244,7 +250,7 @@ def _values_order(values: exp.Values, names: Names) -> Keys:
     alias.append("columns", name)
     for number, row in enumerate(values.expressions):
         row.append("expressions", exp.Literal.number(number))
-    return [exp.Ordered(this=_column(name, values), nulls_first=False)]
+    return [_ascending(_column(name, values))]
 
 
 def _output_order(

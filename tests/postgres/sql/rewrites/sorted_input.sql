@@ -22,3 +22,5 @@ SELECT array_agg(x) AS a FROM (VALUES (3, 'c'), (1, 'a'), (2, 'b')) v(x, y);
 SELECT string_agg(column2, '') AS a FROM (VALUES (3, 'c'), (1, 'a'), (2, 'b')) v;
 SELECT array_agg(x + y) AS a, array_agg(y) AS b FROM ROWS FROM (generate_series(3, 1, -1), unnest(ARRAY[30, 10, 20])) AS z(x, y);
 SELECT "G g", array_agg("I") AS a FROM (SELECT id AS "I", g AS "G g" FROM t ORDER BY x DESC, "I") "S s" GROUP BY "G g";
+SELECT u.id, array_agg(r.i) AS a FROM u, LATERAL (SELECT t.id AS i FROM t WHERE t.k = u.k ORDER BY t.y DESC, t.id) r GROUP BY u.id;
+SELECT u.id, string_agg(r.g, ',') AS a FROM u JOIN e ON e.a = u.k LEFT JOIN LATERAL (SELECT t.g FROM t WHERE t.k = u.k ORDER BY t.y, t.id LIMIT 2) r ON r.g <> 'c' GROUP BY u.id;
