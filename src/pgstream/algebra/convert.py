@@ -36,6 +36,7 @@ BINARY: dict[type[exp.Expr], str] = {
     exp.And: "and", exp.Or: "or", exp.DPipe: "||",
     exp.NullSafeNEQ: "is distinct from", exp.NullSafeEQ: "is not distinct from",
 }  # fmt: skip
+NULL_SAFE = (exp.NullSafeNEQ, exp.NullSafeEQ)
 UNARY: dict[type[exp.Expr], str] = {
     exp.Not: "not", exp.Neg: "negate", exp.Abs: "abs", exp.Length: "length",
 }  # fmt: skip
@@ -130,6 +131,9 @@ class Converter:
             return Call("not", (found,), BOOLEAN) if found else None
         if isinstance(right, exp.Any) or all_argument(right) is not None:
             return None
+        if isinstance(node, NULL_SAFE) and isinstance(right, exp.Null):  # so is a test of a row
+            value = self.convert(node.this)
+            return Call(BINARY[type(node)], (value, Literal(None, value.type)), BOOLEAN)
         return self.call(BINARY[type(node)], node.this, right)
 
     def membership(self, value: exp.Expr, values: exp.Expr) -> Expression | None:
@@ -181,8 +185,10 @@ class Converter:
             found = self.resolve(part)
             if found is None:
                 return part
+            is_row = isinstance(part.parent, exp.Dot)  # (r).a is a field, r.a a column
             slots.append(found)
-            return exp.column(f"__pgs_slot_{len(slots) - 1}_")
+            column = exp.column(f"__pgs_slot_{len(slots) - 1}_")
+            return exp.Paren(this=column) if is_row else column
 
         text = write(node.copy().transform(slot))
         pieces: list[str] = []

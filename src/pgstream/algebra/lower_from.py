@@ -19,6 +19,7 @@ from pgstream.algebra.canonical import (
     canonical_value,
     common_spelling,
     has_spellings,
+    require_key,
 )
 from pgstream.algebra.catalog import Relation
 from pgstream.algebra.expressions import (
@@ -40,7 +41,7 @@ from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.place import outer_join, place
-from pgstream.algebra.scope import Domain, Table
+from pgstream.algebra.scope import Domain, Merged, Table
 from pgstream.algebra.types import BOOLEAN
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.scope import free_columns
@@ -182,16 +183,29 @@ class FromClause:
     def using(
         self, name: str, ours: Sequence[Table], theirs: Sequence[Table], side: str
     ) -> Expression:
-        found = [next(t for t in tables if name in t.names) for tables in (ours, theirs)]
-        places = [table.offset + table.names.index(name) for table in found]
-        if side == "FULL":
-            self.select.merged[name] = (places[0], places[1])
-        sides = self.select.alike(*places)
-        if has_spellings(common_spelling([value.type for value in sides])):
-            sides = self.canonical(name, found[0]), self.canonical(name, found[1])
+        sides = self.select.alike(self.named(name, ours), self.named(name, theirs))
+        spelling = common_spelling([value.type for value in sides])
+        require_key(spelling, f"A column of type {spelling} cannot be in USING.")
+        value = {"FULL": Call("coalesce", sides, spelling), "RIGHT": sides[1]}.get(side, sides[0])
+        if has_spellings(spelling):
+            sides = self.canonical(name, ours), self.canonical(name, theirs)
+        self.select.merged.append(Merged(name, ours[0].alias, value))
         return Call("=", sides, BOOLEAN)
 
-    def canonical(self, name: str, table: Table) -> Expression:
+    def named(self, name: str, tables: Sequence[Table]) -> Expression:
+        """The column of this name on one side of a join, which may be one that USING merged."""
+        aliases = {table.alias for table in tables}
+        merged = [m.value for m in self.select.merged if m.name == name and m.alias in aliases]
+        if merged:
+            return merged[-1]
+        table = next(table for table in tables if name in table.names)
+        return self.select.ref(table.offset + table.names.index(name))
+
+    def canonical(self, name: str, tables: Sequence[Table]) -> Expression:
+        value = self.named(name, tables)
+        if not isinstance(value, Ref):
+            return canonical_value(value)
+        table = self.select.owner(value.index)
         node = canonical_node(exp.column(name, table=table.alias, quoted=True))
         return self.select.key(self.select.converter.convert(node), node)
 

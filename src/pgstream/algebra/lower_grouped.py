@@ -20,13 +20,14 @@ from pgstream.algebra.operators.aggregate import MOMENTS, Aggregate, AggregateCa
 from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.one import One
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 from pgstream.errors import UnsupportedExpression
 from pgstream.sql.deparsed import write
-from pgstream.sql.json_calls import JsonCall
-from pgstream.sql.walk import AGGREGATES, is_aggregate, parts
+from pgstream.sql.ordered_calls import add_order, is_distinct
+from pgstream.sql.walk import AGGREGATES, bare, is_aggregate, parts
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower_select import SelectLowering
@@ -63,8 +64,7 @@ class GroupedSelect:
     def __init__(self, select: SelectLowering, converter: Converter, tree: Node) -> None:
         self.select, self.below, self.tree = select, converter, tree
         group = select.node.args.get("group")
-        # PostgreSQL prints GROUP BY (f(x)), but SELECT f(x).
-        self.keys: list[exp.Expr] = [k.unnest() for k in group.expressions] if group else []
+        self.keys: list[exp.Expr] = [bare(key) for key in group.expressions] if group else []
         self.domain: list[Expression] = list(select.domain_columns())
         self.calls: list[exp.Expr] = []
         self.types: list[Type] = []
@@ -149,6 +149,8 @@ class GroupedSelect:
     def aggregate(self) -> Node:
         expressions = [*self.domain, *(self.key(key) for key in self.keys)]
         width = len(expressions)
+        if not expressions and not self.calls:
+            return One()  # GROUP BY () is one group, whatever the table holds
         counted = [counted_call(call) for call in self.calls]
         if all(call is not None and self.on_spark(call) for call in counted):
             calls = [self.call(call, expressions) for call in counted if call is not None]
@@ -312,21 +314,9 @@ def in_order(call: exp.Expr) -> exp.Expr:
         inner = inner.this
     if isinstance(inner, exp.WithinGroup) or function_of(inner) in ORDERLESS:
         return call
-    pieces = list(inner.iter_expressions())
-    order = next((piece for piece in pieces if isinstance(piece, exp.Order)), None)
-    if isinstance(order.this if order else pieces[-1], exp.Distinct):
+    if is_distinct(inner):
         return call
-    number = exp.Ordered(this=exp.column(NUMBER, table="r"), nulls_first=False)
-    if order is not None:
-        order.append("expressions", number)
-    elif isinstance(inner, JsonCall):
-        clauses = [piece for piece in pieces if piece.name in ("NULL", "ABSENT", "RETURNING")]
-        place = pieces.index(clauses[0]) if clauses else len(pieces)
-        inner.set(
-            "expressions", [*pieces[:place], exp.Order(expressions=[number]), *pieces[place:]]
-        )
-    else:
-        pieces[-1].replace(exp.Order(this=pieces[-1].copy(), expressions=[number]))
+    add_order(inner, [exp.Ordered(this=exp.column(NUMBER, table="r"), nulls_first=False)])
     return call
 
 

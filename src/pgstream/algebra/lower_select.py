@@ -12,7 +12,6 @@ from sqlglot import exp
 from pgstream.algebra.canonical import (
     canonical_argument,
     canonical_value,
-    common_spelling,
     comparisons,
     is_canonical_column,
 )
@@ -28,7 +27,7 @@ from pgstream.algebra.lower_windows import Windows
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.place import place
-from pgstream.algebra.scope import Domain, Table
+from pgstream.algebra.scope import Domain, Merged, Table
 from pgstream.errors import UnsupportedConstruct, UnsupportedExpression, UnsupportedType
 from pgstream.sql.deparsed import write
 
@@ -75,7 +74,7 @@ class SelectLowering:
         self.catalog = parent.catalog
         self.tables: list[Table] = []
         self.columns: dict[int, Column] = {}
-        self.merged: dict[str, tuple[int, int]] = {}
+        self.merged: list[Merged] = []
         self.replaced: dict[str, Expression] = {}
         self.converter = Converter(self.catalog, self.columns, self.resolve)
         self.filtered = filtered_tables(node)
@@ -183,7 +182,7 @@ class SelectLowering:
         if self.replaced and isinstance(node, REPLACED):
             return self.replaced.get(write(node))
         for table in self.tables:
-            if self.computes(table, node) and _reads_only(node, table):
+            if self.computes(table, node) and self.reads_only(node, table):
                 plain = self.table_text(node, table)
                 text = self.hoists.written.get((table.alias, plain))
                 if text is not None and f"({text})" in table.names:
@@ -198,9 +197,9 @@ class SelectLowering:
                 construct="whole row",
                 hint="Name the columns.",
             )
-        if not node.table and node.name in self.merged:
-            sides = self.alike(*self.merged[node.name])
-            return Call("coalesce", sides, common_spelling([side.type for side in sides]))
+        merged = [one.value for one in self.merged if one.name == node.name]
+        if merged and not node.table:
+            return merged[-1]
         return self.ref(self.index_of(node))
 
     def index_of(self, column: exp.Expr) -> int:
@@ -222,9 +221,8 @@ class SelectLowering:
             hint="Name a column of a table in FROM; whole rows and fields are not columns.",
         )
 
-    def alike(self, left: int, right: int) -> tuple[Expression, Expression]:
+    def alike(self, first: Expression, second: Expression) -> tuple[Expression, Expression]:
         """Two columns in the one type in which PostgreSQL compares them."""
-        first, second = self.ref(left), self.ref(right)
         if first.type.name == second.type.name:
             return first, second
         types = {0: first.type, 1: second.type}
@@ -284,8 +282,19 @@ class SelectLowering:
         """The conditions under which the scan computes the node."""
         if table.alias not in self.filtered or not may_fail(node):
             return []
-        alone = (part for part in self.checked if is_guard(part) and _reads_only(part, table))
+        alone = (part for part in self.checked if is_guard(part) and self.reads_only(part, table))
         return [self.table_text(part, table) for part in alone]
+
+    def reads_only(self, node: exp.Expr, table: Table) -> bool:
+        """Whether the node, which is no column by itself, reads no other table."""
+        if isinstance(node, exp.Column | exp.Literal):
+            return False
+        merged = {one.name for one in self.merged}
+        return all(
+            column.table == table.alias
+            or (not column.table and column.name in table.names and column.name not in merged)
+            for column in node.find_all(exp.Column)
+        )
 
     def table_text(self, node: exp.Expr, table: Table) -> str:
         """The node over the table's own column names, in PostgreSQL's dialect."""
@@ -299,13 +308,3 @@ class SelectLowering:
             return part
 
         return write(unwrap(node).copy().transform(unqualify))
-
-
-def _reads_only(node: exp.Expr, table: Table) -> bool:
-    """Whether the node, which is no column by itself, reads no other table."""
-    if isinstance(node, exp.Column | exp.Literal):
-        return False
-    return all(
-        column.table == table.alias or (not column.table and column.name in table.names)
-        for column in node.find_all(exp.Column)
-    )

@@ -57,6 +57,9 @@ def distinct(tree: Node, exact: int = 0) -> Node:
     own spelling, by which it is joined with the rows outside."""
     tree = comparable_rows(tree, exact)
     every = tuple(range(len(tree.columns)))
+    if not every:  # rows without columns are all equal
+        counted = Aggregate(tree, (), (AggregateCall("count", None, BIGINT),))
+        return pick(Filter(counted, Call(">", (Ref(0, BIGINT), ZERO), BOOLEAN)), ())
     return pick(Aggregate(tree, every, ()), every)
 
 

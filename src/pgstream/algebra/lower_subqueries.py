@@ -306,7 +306,8 @@ def paired(part: exp.Expr, own: frozenset[str]) -> Pair | None:
         left, right = unwrap(part.this), unwrap(part.args["expression"])
         for inner, outer in ((left, right), (right, left)):
             reads_own = any(column.table in own for column in outer.find_all(exp.Column))
-            if not reaches_out(inner, own) and not reads_own and not is_quantified(outer):
+            is_value = not is_quantified(outer) and outer.find(exp.Query) is None
+            if not reaches_out(inner, own) and not reads_own and is_value:
                 return Pair(inner, outer)
     return None
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol
 
+from pgstream.algebra.expressions import Expression
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import pick
 from pgstream.algebra.operators.scan import Scan
@@ -23,6 +24,15 @@ class Table:
     padded: bool = False
     """An outer join may put NULLs in the place of its columns: what PostgreSQL computed while
     reading it would be NULL too, which the expression over NULLs need not be."""
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A column that USING makes of one on each side. `alias` names a table of the left side."""
+
+    name: str
+    alias: str
+    value: Expression
 
 
 class Registry(Protocol):

@@ -22,7 +22,15 @@ SELECT t.typtype::text, format_type(t.oid, NULL), t.typbasetype, t.typtypmod, t.
                WHERE o.opcdefault AND m.amname IN ('btree', 'hash')
                  AND (o.opcintype = t.oid OR EXISTS (
                       SELECT FROM pg_cast c WHERE c.castsource = t.oid
-                         AND c.casttarget = o.opcintype AND c.castmethod = 'b')))
+                         AND c.casttarget = o.opcintype AND c.castmethod = 'b'))),
+       EXISTS (SELECT FROM pg_opclass o JOIN pg_am m ON m.oid = o.opcmethod
+               WHERE o.opcdefault AND m.amname IN ('btree', 'hash') AND o.opcintype = t.oid
+                 AND o.opcnamespace <> 'pg_catalog'::regnamespace)
+       OR EXISTS (SELECT FROM pg_range r JOIN pg_opclass o ON o.oid = r.rngsubopc
+                  LEFT JOIN pg_collation c ON c.oid = r.rngcollation
+                  WHERE t.oid IN (r.rngtypid, r.rngmultitypid)
+                    AND (o.opcnamespace <> 'pg_catalog'::regnamespace
+                         OR NOT c.collisdeterministic))
 FROM pg_type t WHERE t.oid = %s
 """
 _FIELDS = """
@@ -45,6 +53,8 @@ class Shape(NamedTuple):
     subtype: int | None
     is_builtin: bool
     is_compared: bool
+    has_own_order: bool
+    """An operator class of its own compares it, or the bounds of a range."""
 
 
 def equality_of(connection: psycopg.Connection, type_id: int, modifier: int) -> Equality | None:
@@ -58,6 +68,8 @@ def equality_of(connection: psycopg.Connection, type_id: int, modifier: int) -> 
     match shape.kind:
         case "d":
             return equality_of(connection, shape.base, shape.base_modifier)
+        case _ if shape.has_own_order:
+            return Equality.UNKNOWN
         case "c":
             return _of_fields(connection, type_id, part)
         case "r" | "m":

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.limits import cuts
-from pgstream.sql.walk import is_aggregate, parts
+from pgstream.sql.walk import bare, is_aggregate, parts
 
 NUMBER = "__pgs_number"
 TABLE = "__pgs_cut"
@@ -36,7 +36,7 @@ def numbered(query: exp.Expr) -> exp.Select:
     )
     for part in ("order", "limit", "offset"):
         query.set(part, None)
-    if not isinstance(query, exp.Select) or query.args.get("distinct") or _is_grouped(query):
+    if not isinstance(query, exp.Select) or query.args.get("distinct") or is_grouped(query):
         query = _wrapped(query, order)
     names = [item.alias_or_name for item in query.expressions]
     number = exp.Window(this=exp.Anonymous(this="row_number"), order=order, over="OVER")
@@ -80,8 +80,7 @@ def _wrapped(query: exp.Expr, order: exp.Order) -> exp.Select:
     names = [item.alias_or_name for item in items]
     table = f"{TABLE}_in"
     for ordered in order.expressions:
-        key = ordered.this.unnest()
-        place = _output_place(key, items)
+        place = output_place(ordered.this, items)
         if place is None:
             raise UnsupportedConstruct(
                 "ORDER BY with LIMIT in this subquery must name an output column.",
@@ -95,18 +94,20 @@ def _wrapped(query: exp.Expr, order: exp.Order) -> exp.Select:
     return exp.select(*columns).from_(exp.Subquery(this=query, alias=alias))
 
 
-def _output_place(key: exp.Expr, items: list[exp.Expr]) -> int | None:
-    if isinstance(key, exp.Literal) and not key.is_string:
+def output_place(key: exp.Expr, items: list[exp.Expr]) -> int | None:
+    """The output column that a key of ORDER BY is: by its number, its expression or its name."""
+    key = bare(key)
+    if isinstance(key, exp.Literal) and key.is_int:
         return int(key.name) - 1
     for i, item in enumerate(items):
-        if item.unalias().unnest() == key:
+        if bare(item.unalias()) == key:
             return i
         if isinstance(key, exp.Column) and not key.table and key.name == item.alias_or_name:
             return i
     return None
 
 
-def _is_grouped(query: exp.Select) -> bool:
+def is_grouped(query: exp.Select) -> bool:
     if query.args.get("group") or query.args.get("having"):
         return True
     return any(is_aggregate(part) for item in query.expressions for part in parts(item))

@@ -36,11 +36,17 @@ def _operation(operator: str, parser: Any, left: exp.Expr) -> exp.Expr:
 # Operators that sqlglot's PostgreSQL does not know. They share a token that it does not use.
 UNKNOWN = ("<<=", ">>=", "~=", "##", "&<|", "<<|", "|&>", "|>>", "<^", ">^", "?#", "?-|", "?||")
 OPERATOR = TokenType.PIPE_GT
+# Likewise a type: without it, `x::bit varying` is read as x::bit, named varying.
+BIT_VARYING = TokenType.UMEDIUMINT
 
 
 class Deparsed(Postgres):
     class Tokenizer(Postgres.Tokenizer):
-        KEYWORDS = {**Postgres.Tokenizer.KEYWORDS, **dict.fromkeys(UNKNOWN, OPERATOR)}  # noqa: RUF012
+        KEYWORDS = {  # noqa: RUF012
+            **Postgres.Tokenizer.KEYWORDS,
+            **dict.fromkeys(UNKNOWN, OPERATOR),
+            "BIT VARYING": BIT_VARYING,
+        }
 
     class Parser(Postgres.Parser):  # type: ignore[misc, valid-type]
         FUNCTIONS = {n: f for n, f in Postgres.Parser.FUNCTIONS.items() if n in KNOWN}  # noqa: RUF012
@@ -85,6 +91,10 @@ class Deparsed(Postgres):
 
     class Generator(Postgres.Generator):  # type: ignore[misc, valid-type]
         MULTI_ARG_DISTINCT = True
+        TYPE_MAPPING = {  # noqa: RUF012
+            **Postgres.Generator.TYPE_MAPPING,
+            exp.DataType.Type.UMEDIUMINT: "BIT VARYING",
+        }
         TRANSFORMS = {  # noqa: RUF012
             **Postgres.Generator.TRANSFORMS,
             JsonCall: json_call_sql,

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from pgstream.sql.walk import bare
+
 MOST = 64
 MOST_IN_POSTGRESQL = 4096  # repeated ones included
 CONSTRUCT = "GROUPING SETS / ROLLUP / CUBE"
@@ -40,6 +42,18 @@ def grouping_sets(group: exp.Expr) -> list[Keys]:
     if _without_repeats(group):
         return list({frozenset(keys): keys for keys in made}.values())
     return made
+
+
+def written_keys(group: exp.Expr) -> list[exp.Expr]:
+    """The keys, each as often as it is written."""
+    waiting, found = list(group.expressions), list[exp.Expr]()
+    while waiting:
+        node = bare(waiting.pop(0))
+        if isinstance(node, (*SETS, exp.Tuple)):
+            waiting = [*node.expressions, *waiting]
+        else:
+            found.append(node)
+    return found
 
 
 def _without_repeats(group: exp.Expr) -> bool:
@@ -75,8 +89,7 @@ def _count(node: exp.Expr) -> int:
 
 def _keys(node: exp.Expr) -> Keys:
     """One expression, or several in parentheses."""
-    while isinstance(node, exp.Paren):
-        node = node.this
+    node = bare(node)
     if isinstance(node, exp.Tuple):
         return _joined([_keys(item) for item in node.expressions])
     return (node,)

@@ -66,3 +66,15 @@ def above_aggregates(node: exp.Expr) -> Iterator[exp.Expr]:
     if not is_subquery(node) and not is_aggregate(node):
         for child in values(node):
             yield from above_aggregates(child)
+
+
+def bare(node: exp.Expr) -> exp.Expr:
+    """Without parentheses around it: PostgreSQL prints GROUP BY (f(x)), but SELECT f(x). Those of
+    a scalar subquery are its own; in GROUPING SETS it has a second pair."""
+    while isinstance(node, exp.Paren) or _is_wrapped(node):
+        node = node.this
+    return node
+
+
+def _is_wrapped(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Subquery) and isinstance(node.this, exp.Subquery | exp.Paren)

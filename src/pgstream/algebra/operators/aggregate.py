@@ -46,6 +46,9 @@ class Aggregate(Node):
     keys: tuple[int, ...]
     calls: tuple[AggregateCall, ...]
 
+    def __post_init__(self) -> None:
+        assert self.keys or self.calls, "without both it would be One"
+
     @property
     def columns(self) -> tuple[Column, ...]:
         keys = tuple(self.input.columns[i] for i in self.keys)

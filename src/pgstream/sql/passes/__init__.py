@@ -12,6 +12,7 @@ from pgstream.sql.passes.named_windows import named_windows
 from pgstream.sql.passes.on_subqueries import on_subqueries
 from pgstream.sql.passes.quantified import quantified
 from pgstream.sql.passes.refuse import refuse
+from pgstream.sql.passes.sorted_input import sorted_input
 
 PASSES: tuple[Callable[[Query, str], Query], ...] = (
     refuse,  # first: later passes may rely on what it lets through
@@ -21,6 +22,7 @@ PASSES: tuple[Callable[[Query, str], Query], ...] = (
 REWRITES: tuple[Callable[[Query], Query], ...] = (
     on_subqueries,
     named_windows,  # before the others: they move OVER clauses away from their WINDOW clause
+    sorted_input,  # before the others put queries into FROM
     distinct_on,  # makes a window function, and leaves a grouping below it
     grouping_sets,  # leaves window functions and subqueries above a plain GROUP BY
     above_grouping,  # takes aggregates out of what is compared with a subquery

@@ -28,13 +28,13 @@ from pgstream.sql.passes.build import (
     all_of,
     and_parts,
     as_item,
-    bare,
     derived,
     everywhere,
     named_as,
     replaced,
 )
 from pgstream.sql.passes.quantified import compares_with_rows
+from pgstream.sql.walk import bare
 
 BELOW = ("from_", "joins", "laterals", "where", "group")
 

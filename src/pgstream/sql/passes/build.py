@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from pgstream.sql.parse import Query
+from pgstream.sql.walk import bare
 
 PREFIX = "__pgs_"
 
@@ -65,13 +66,6 @@ def as_item(value: exp.Expr, name: str) -> exp.Alias:
     if isinstance(value, exp.Column) and isinstance(value.this, exp.Star):
         value = exp.Column(this=value.args["table"].copy())
     return exp.Alias(this=value.copy(), alias=exp.to_identifier(name))
-
-
-def bare(node: exp.Expr) -> exp.Expr:
-    """Without parentheses around it: PostgreSQL prints GROUP BY (f(x)), but SELECT f(x)."""
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
 
 
 def and_parts(node: exp.Expr) -> list[exp.Expr]:

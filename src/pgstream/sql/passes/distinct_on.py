@@ -16,7 +16,8 @@ from sqlglot import exp
 
 from pgstream.sql.levels import qualified
 from pgstream.sql.parse import Query
-from pgstream.sql.passes.build import Names, as_item, bare, derived, everywhere, named_as
+from pgstream.sql.passes.build import Names, as_item, derived, everywhere, named_as
+from pgstream.sql.walk import bare
 
 OUTSIDE = ("with_", "order", "limit", "offset")
 

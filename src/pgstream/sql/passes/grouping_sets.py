@@ -22,19 +22,27 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from pgstream.errors import UnsupportedConstruct
-from pgstream.sql.grouping import CONSTRUCT, REASON, WAY_OUT, Keys, has_sets, too_many
+from pgstream.sql.grouping import (
+    CONSTRUCT,
+    REASON,
+    WAY_OUT,
+    Keys,
+    has_sets,
+    too_many,
+    written_keys,
+)
 from pgstream.sql.grouping import grouping_sets as sets_of
 from pgstream.sql.levels import Level, is_grouping, qualified
 from pgstream.sql.parse import Query
 from pgstream.sql.passes.build import (
     Names,
     as_item,
-    bare,
     derived,
     everywhere,
     named_as,
     replaced,
 )
+from pgstream.sql.walk import bare
 
 SET, IS_ROW = "__pgs_set", "__pgs_row"
 INPUT = ("from_", "joins", "laterals", "where")
@@ -99,6 +107,20 @@ class _Expansion:
         """Columns that hang on a grouped primary key."""
         self.arguments: list[exp.Expr] = []
         self.has_empty = any(not keys for keys in self.sets)
+        self.require_distinct_keys()
+
+    def require_distinct_keys(self) -> None:
+        """PostgreSQL keeps apart two SELECT items that are grouped, though they are the same
+        expression; but it prints both alike, so that one cannot tell which set has which."""
+        written = written_keys(self.select.args["group"])
+        shown = [bare(item.unalias()) for item in self.select.expressions]
+        if any(written.count(key) > 1 and shown.count(key) > 1 for key in self.keys):
+            raise UnsupportedConstruct(
+                "The same expression is in the SELECT list twice and in GROUP BY twice.",
+                construct=CONSTRUCT,
+                detail="Which of the two a grouping set holds cannot be told apart.",
+                hint="Compute one of them in a subquery in FROM, under another name.",
+            )
 
     def expand(self) -> exp.Select:
         select = self.select
@@ -128,21 +150,37 @@ class _Expansion:
         """The place of the expression among the keys. A constant is a key where it is the
         whole item: of GROUP BY 1::integer, the 1 in SELECT 1, but not that in SELECT x + 1."""
         value = bare(node)
-        if isinstance(value, exp.Literal) and value.is_int:
-            value = exp.cast(value.copy(), "int")
-        if value not in self.keys or (_is_constant(value) and node.parent is not None):
-            return None
-        return self.keys.index(value)
+        if not _is_constant(value):
+            return self.keys.index(value) if value in self.keys else None
+        alike = [key for key in self.keys if _is_constant(key) and _untyped(key) == _untyped(value)]
+        return self.keys.index(alike[0]) if alike and node.parent is None else None
 
     def grouping(self, node: exp.Expr) -> exp.Expr:
         """A bit for each argument, the first the highest: 1 where the set has not that key."""
-        masks = [self.mask([bare(key) for key in node.expressions], keys) for keys in self.sets]
+        arguments = [self.grouped(argument) for argument in node.expressions]
+        masks = [self.mask(arguments, keys) for keys in self.sets]
         case = exp.Case(default=exp.Literal.number(masks[-1]))
         for number, mask in enumerate(masks):
             if mask != masks[-1]:
                 test = exp.EQ(this=self.read(SET), expression=exp.Literal.number(number))
                 case.append("ifs", exp.If(this=test, true=exp.Literal.number(mask)))
         return case if case.args.get("ifs") else case.args["default"]
+
+    def grouped(self, node: exp.Expr) -> exp.Expr:
+        """The key that an argument of GROUPING is. A column that FULL JOIN … USING (k) merges is
+        written k elsewhere, and COALESCE(a.k, b.k) here."""
+        value = bare(node)
+        if value in self.keys:
+            return value
+        found = [key for key in self.keys if _is_merged(key, value)]
+        if not found:
+            raise UnsupportedConstruct(
+                "This argument of GROUPING is not supported.",
+                construct="GROUPING",
+                detail="It is not written as it is in GROUP BY.",
+                hint="Compute it in a subquery in FROM, and group by its column.",
+            )
+        return found[0]
 
     @staticmethod
     def mask(arguments: list[exp.Expr], keys: Keys) -> int:
@@ -237,7 +275,19 @@ def _place(values: list[exp.Expr], wanted: exp.Expr) -> int:
 
 
 def _is_constant(node: exp.Expr) -> bool:
-    return isinstance(node.this if isinstance(node, exp.Cast) else node, exp.Literal)
+    return isinstance(_untyped(node), exp.Literal | exp.Boolean)
+
+
+def _untyped(constant: exp.Expr) -> exp.Expr:
+    """PostgreSQL prints GROUP BY true::boolean, but SELECT true."""
+    return constant.this if isinstance(constant, exp.Cast) else constant
+
+
+def _is_merged(key: exp.Expr, value: exp.Expr) -> bool:
+    """Whether the key is the merged column of which the value is the expression."""
+    if not (isinstance(key, exp.Column) and isinstance(value, exp.Coalesce)) or key.table:
+        return False
+    return all(column.name == key.name for column in value.find_all(exp.Column))
 
 
 def _is_row(node: exp.Expr) -> bool:

@@ -24,7 +24,8 @@ from sqlglot import exp
 
 from pgstream.sql.levels import only_relation, qualify
 from pgstream.sql.parse import Query
-from pgstream.sql.passes.build import Names, bare, derived
+from pgstream.sql.passes.build import Names, derived
+from pgstream.sql.walk import bare
 
 Rows = exp.Query | exp.Values
 ORDERS: dict[type[exp.Expr], type[exp.Binary]] = {

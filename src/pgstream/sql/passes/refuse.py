@@ -19,6 +19,7 @@ from pgstream.sql.limits import (
     is_with_ties,
 )
 from pgstream.sql.parse import Query
+from pgstream.sql.passes.sorted_input import inherits_order
 from pgstream.sql.places import place_of
 
 
@@ -59,7 +60,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "LIMIT without ORDER BY", "limit|fetch",
         "Which rows stay would be arbitrary, and differ from one refresh to the next.",
         "Add ORDER BY, or leave LIMIT out and use it when you read the stream table.",
-        is_cut_without_order,
+        lambda node: is_cut_without_order(node) and not inherits_order(node.parent),
     ),
     Refusal(
         "OFFSET without LIMIT", "offset",

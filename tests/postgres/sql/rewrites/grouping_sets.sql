@@ -52,3 +52,10 @@ SELECT u.id, EXISTS (SELECT 1 FROM t GROUP BY ROLLUP (t.k) HAVING count(*) > u.k
 SELECT coalesce(g, 'none') AS g, x % 2 AS odd, sum(y) AS s FROM t GROUP BY GROUPING SETS ((coalesce(g, 'none')), (x % 2), (coalesce(g, 'none'), x % 2));
 SELECT k, sum(x) AS s, count(*) FILTER (WHERE x > (SELECT avg(u.x) FROM u WHERE u.k = t.k)) AS n FROM t GROUP BY ROLLUP (k);
 SELECT d, y, min(y) AS m, max(d) AS n, bool_and(x > 4) AS b, stddev(x) AS v, corr(x, k) AS c FROM t GROUP BY CUBE (d, y);
+SELECT k, x, GROUPING(k, x) AS b, count(t.id) AS n, sum(u.id) AS s FROM t FULL JOIN u USING (k, x) GROUP BY GROUPING SETS ((k, x), ());
+SELECT k, GROUPING(k) AS b, count(*) AS n FROM t NATURAL FULL JOIN u GROUP BY CUBE (k, x) HAVING GROUPING(k) = 1 OR k > 1;
+SELECT k, GROUPING(k, g) AS b FROM t FULL JOIN u USING (k) FULL JOIN (SELECT a::bigint AS k FROM e) q USING (k) GROUP BY ROLLUP (k, g);
+SELECT k, (SELECT max(u.x) FROM u) AS m, GROUPING(k) AS b, count(*) AS n FROM t GROUP BY GROUPING SETS (k, m);
+SELECT k, (SELECT u.x FROM u WHERE u.id = t.k) AS v, GROUPING((SELECT u.x FROM u WHERE u.id = t.k), k) AS b FROM t GROUP BY GROUPING SETS (k, v);
+SELECT EXISTS (SELECT 1 FROM u WHERE u.k = t.k) AS v, k IN (SELECT u.k FROM u) AS w, count(*) AS n FROM t GROUP BY CUBE (v, w);
+SELECT true AS y, 2.5 AS z, 'a' AS a, DATE '2024-01-01' AS d, count(*) AS n FROM t GROUP BY CUBE (y, z, a, d);

@@ -9,3 +9,6 @@ SELECT DISTINCT k, rank() OVER (PARTITION BY k ORDER BY x) AS r FROM t;
 SELECT id FROM t WHERE x NOT IN (SELECT x FROM u) OR k IN (SELECT k FROM u WHERE u.x = t.x);
 WITH c AS (SELECT k, (SELECT max(x) FROM u) AS m FROM t) SELECT sum(c.m) AS s FROM c UNION SELECT 1 EXCEPT ALL SELECT 2;
 SELECT string_agg(DISTINCT g, ',' ORDER BY g) AS s, @ min(x) AS a FROM t;
+SELECT array_agg(id ORDER BY id) AS a, array_agg(DISTINCT x) AS b, sum(x) AS s FROM (SELECT id, x FROM t ORDER BY y) q;
+SELECT id, rank() OVER () AS r, sum(x) OVER () AS s, row_number() OVER (ORDER BY id) AS n FROM (SELECT id, x FROM t ORDER BY y) q;
+SELECT array_agg(a.id ORDER BY a.id) AS a FROM (SELECT id FROM t ORDER BY x) a JOIN (SELECT id FROM u ORDER BY x) b ON a.id = b.id;

@@ -1,0 +1,294 @@
+"""sorted_input: what collects rows in the order in which they come says so.
+
+Before: SELECT g, array_agg(x) AS a FROM (SELECT t.g, t.x FROM t ORDER BY t.y DESC) s GROUP BY g
+After:  SELECT g, array_agg(x ORDER BY s.o DESC) AS a
+          FROM (SELECT t.g, t.x, t.y AS o FROM t ORDER BY t.y DESC) s GROUP BY g
+
+Rows of a sorted subquery, of VALUES and of a function in FROM come in an order, and PostgreSQL
+keeps it through conditions and SELECT lists, up to an aggregate, to a window function without
+ORDER BY, or to LIMIT. Joins, DISTINCT and groups on the way lose it. Keys of the order that are
+no output columns become some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from pgstream.sql.cut import is_cut, is_grouped, output_place
+from pgstream.sql.json_calls import JsonCall
+from pgstream.sql.ordered_calls import add_order, is_distinct, order_of
+from pgstream.sql.parse import Query
+from pgstream.sql.passes.build import Names, everywhere
+from pgstream.sql.walk import parts
+
+COLLECTS = frozenset(
+    """any_value array_agg json_agg json_agg_strict json_arrayagg json_object_agg
+    json_object_agg_strict json_object_agg_unique json_object_agg_unique_strict jsonb_agg
+    jsonb_agg_strict jsonb_object_agg jsonb_object_agg_strict string_agg xmlagg""".split()
+)
+NUMBERS = frozenset(("row_number", "ntile", "lag", "lead"))
+PICKS = frozenset(("first_value", "last_value", "nth_value"))
+UNBOUNDED, HERE = "UNBOUNDED", "CURRENT ROW"
+
+Keys = list[exp.Ordered]
+
+
+def sorted_input(query: Query) -> Query:
+    return everywhere(query, _sort)
+
+
+def inherits_order(select: exp.Expr | None) -> bool:
+    """Whether the rows of the SELECT come in an order, though it does not say so."""
+    if not isinstance(select, exp.Select) or not _passes_rows(select):
+        return False
+    return bool(_input_order(select.copy(), Names(select)))
+
+
+def _sort(select: exp.Select, names: Names) -> exp.Select:
+    calls = list(_collecting(select))
+    windows = [] if is_grouped(select) else list(_unordered_windows(select))
+    bare_cut = is_cut(select) and not select.args.get("order") and _passes_rows(select)
+    keys = _input_order(select, names) if calls or windows or bare_cut else []
+    if not keys:
+        return select
+    for call in calls:
+        add_order(call, keys)
+    for window in windows:
+        _order_window(window, keys)
+    if bare_cut:
+        select.set("order", exp.Order(expressions=[key.copy() for key in keys]))
+    return select
+
+
+# --- what shows the order -------------------------------------------------------------------------
+
+
+def _places(select: exp.Select) -> list[exp.Expr]:
+    clauses = [*select.expressions, select.args.get("having"), select.args.get("order")]
+    return [clause for clause in clauses if clause is not None]
+
+
+def _collecting(select: exp.Select) -> Iterator[exp.Expr]:
+    for place in _places(select):
+        for part in parts(place):
+            if isinstance(part, exp.Anonymous) and _name(part) in COLLECTS and not _is_sorted(part):
+                yield part
+
+
+def _is_sorted(call: exp.Expr) -> bool:
+    return order_of(call) is not None or is_distinct(call)
+
+
+def _unordered_windows(select: exp.Select) -> Iterator[exp.Window]:
+    for place in _places(select):
+        for part in parts(place):
+            if isinstance(part, exp.Window) and not part.args.get("order") and _shows_order(part):
+                yield part
+
+
+def _shows_order(window: exp.Window) -> bool:
+    name, frame = _name(window.this), window.args.get("spec")
+    if name in NUMBERS:
+        return True
+    if frame is None or frame.args["kind"].upper() == "ROWS":
+        return name in PICKS | COLLECTS or frame is not None
+    bounds = {str(frame.args.get(side) or HERE).upper() for side in ("start", "end")}
+    whole = bounds <= {UNBOUNDED, HERE} and not frame.args.get("exclude")
+    return whole and name in PICKS | COLLECTS
+
+
+def _order_window(window: exp.Window, keys: Keys) -> None:
+    """Without an order all rows are peers: a frame that is not counted in rows has them all."""
+    window.set("order", exp.Order(expressions=[key.copy() for key in keys]))
+    frame = window.args.get("spec")
+    if _name(window.this) in NUMBERS or (frame and frame.args["kind"].upper() == "ROWS"):
+        return
+    window.set(
+        "spec",
+        exp.WindowSpec(
+            kind="ROWS",
+            start=UNBOUNDED,
+            start_side="PRECEDING",
+            end=UNBOUNDED,
+            end_side="FOLLOWING",
+        ),
+    )
+
+
+def _name(call: exp.Expr) -> str:
+    while isinstance(call, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
+        call = call.this
+    return call.name.lower() if isinstance(call, exp.Anonymous) else ""
+
+
+# --- the order of what is read ------------------------------------------------------------------
+
+
+def _passes_rows(select: exp.Select) -> bool:
+    """Whether the rows stay in the order in which FROM has them."""
+    if select.args.get("distinct") or is_grouped(select) or select.find(exp.Window):
+        return False
+    where = select.args.get("where")
+    return where is None or where.find(exp.Query) is None
+
+
+def _input_order(select: exp.Select, names: Names) -> Keys:
+    """The order of the rows in FROM, by its columns; hidden ones are added where needed. Of a
+    join only those rows have an order that a function or LATERAL makes of one row."""
+    items = list(_from_items(select))
+    relations = [item for item in items if not (_is_function(item) or _is_lateral(item))]
+    if len(relations) > 1 or relations != items[: len(relations)]:
+        items = [item for item in items if item not in relations]
+    return [key for item in items for key in _item_order(item, names)]
+
+
+def _from_items(select: exp.Select) -> Iterator[exp.Expr]:
+    """What FROM lists and joins, one after the other."""
+    clause = select.args.get("from_")
+    if clause is not None:
+        yield from _joined(clause.this)
+    for join in select.args.get("joins") or ():
+        yield from _joined(join.this)
+
+
+def _joined(item: exp.Expr) -> Iterator[exp.Expr]:
+    """The item, or those of a join in parentheses."""
+    if isinstance(item, exp.Subquery) and isinstance(item.this, exp.Table | exp.Subquery):
+        yield from _joined(item.this)
+    else:
+        yield item
+    for join in item.args.get("joins") or ():
+        yield from _joined(join.this)
+
+
+def _is_function(item: exp.Expr) -> bool:
+    if isinstance(item, exp.Lateral):
+        return not isinstance(item.this, exp.Subquery | exp.Values)
+    if isinstance(item, exp.Table):
+        return bool(item.args.get("rows_from")) or not isinstance(item.this, exp.Identifier)
+    return isinstance(item, exp.Unnest)
+
+
+def _is_lateral(item: exp.Expr) -> bool:
+    return isinstance(item, exp.Lateral) and isinstance(item.this, exp.Subquery)
+
+
+def _column(name: exp.Identifier, item: exp.Expr) -> exp.Column:
+    alias = item.args.get("alias")
+    table = alias.this if alias else item.this
+    return exp.Column(this=name.copy(), table=table.copy())
+
+
+def _ordinality(item: exp.Expr, names: Names) -> exp.Identifier | None:
+    """The column that numbers a function's rows; it is added if there is none."""
+    alias = item.args.get("alias")
+    if alias is None or not alias.args.get("columns") or isinstance(item.this, JsonCall):
+        return None
+    call = item.this if isinstance(item.this, exp.Unnest) else item
+    if isinstance(call, exp.Unnest):  # the parser keeps that column's name apart
+        if not call.args.get("offset"):
+            call.set("offset", exp.to_identifier(names.new("o")))
+        return call.args["offset"]  # type: ignore[no-any-return]
+    if not item.args.get("ordinality"):
+        item.set("ordinality", True)
+        alias.append("columns", exp.to_identifier(names.new("o")))
+    return alias.args["columns"][-1]  # type: ignore[no-any-return]
+
+
+def _item_order(item: exp.Expr, names: Names) -> Keys:
+    if _is_function(item):
+        number = _ordinality(item, names)
+        return [_ascending(_column(number, item))] if number is not None else []
+    if isinstance(item, exp.Values):
+        return _values_order(item, names)
+    query, given = item.this, item
+    if isinstance(item, exp.Table):
+        cte = None if item.args.get("db") else _cte(item)
+        if cte is None:
+            return []
+        query = cte.this
+        given = item if _given(item) else cte
+    return [
+        exp.Ordered(**{**key.args, "this": _column(name, item)})
+        for name, key in _output_order(query, _given(given), names)
+    ]
+
+
+def _ascending(column: exp.Column) -> exp.Ordered:
+    return exp.Ordered(this=column, nulls_first=False)
+
+
+def _given(node: exp.Expr) -> list[exp.Identifier]:
+    """The names that an alias gives to the first columns."""
+    alias = node.args.get("alias")
+    return list(alias.args.get("columns") or ()) if alias else []
+
+
+def _cte(table: exp.Table) -> exp.CTE | None:
+    """The common table expression that the name means; none that is recursive."""
+    node: exp.Expr | None = table
+    while node is not None:
+        clause = node.args.get("with_")
+        for cte in clause.expressions if clause else ():
+            if cte.alias == table.name:
+                return None if clause is None or clause.args.get("recursive") else cte
+        node = node.parent
+    return None
+
+
+def _values_order(values: exp.Values, names: Names) -> Keys:
+    """The rows get their numbers."""
+    alias = values.args.get("alias")
+    if alias is None:
+        return []
+    name = exp.to_identifier(names.new("o"))
+    if not alias.args.get("columns"):
+        width = len(values.expressions[0].expressions)
+        alias.set("columns", [exp.to_identifier(f"column{i + 1}") for i in range(width)])
+    alias.append("columns", name)
+    for number, row in enumerate(values.expressions):
+        row.append("expressions", exp.Literal.number(number))
+    return [_ascending(_column(name, values))]
+
+
+def _output_order(
+    query: exp.Expr, given: list[exp.Identifier], names: Names
+) -> list[tuple[exp.Identifier, exp.Ordered]]:
+    """The order in which a query gives its rows, by its output columns."""
+    while isinstance(query, exp.Subquery | exp.Paren):
+        query = query.this
+    first = query
+    while isinstance(first, exp.SetOperation | exp.Subquery):
+        first = first.this
+    if not isinstance(first, exp.Select):
+        return []
+    found: list[tuple[exp.Identifier, exp.Ordered]] = []
+    for key in _order_by(query, names):
+        place = output_place(key.this, first.expressions)
+        if place is None:
+            if query is not first or _compares_rows(first):
+                return []
+            place = len(first.expressions)
+            first.append("expressions", exp.alias_(key.this.copy(), names.new("o")))
+        item = first.expressions[place]
+        own = item.args["alias"] if isinstance(item, exp.Alias) else item.this
+        found.append((given[place] if place < len(given) else own, key))
+    return found
+
+
+def _compares_rows(select: exp.Select) -> bool:
+    """SELECT DISTINCT, to which a column more would matter."""
+    distinct = select.args.get("distinct")
+    return distinct is not None and distinct.args.get("on") is None
+
+
+def _order_by(query: exp.Expr, names: Names) -> Keys:
+    """What the query orders by itself, or what it reads in an order."""
+    order = query.args.get("order")
+    if order is not None:
+        return list(order.expressions)
+    if isinstance(query, exp.Select) and _passes_rows(query):
+        return _input_order(query, names)
+    return []
