@@ -13,16 +13,12 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from pgstream.algebra.canonical import (
-    canonical_node,
     canonical_text,
     canonical_type,
     canonical_value,
-    common_spelling,
-    has_spellings,
 )
 from pgstream.algebra.catalog import Relation
 from pgstream.algebra.expressions import (
-    Call,
     Expression,
     Ref,
     conjunction,
@@ -32,6 +28,7 @@ from pgstream.algebra.expressions import (
 )
 from pgstream.algebra.lower_functions import expand, is_function
 from pgstream.algebra.lower_sets import distinct, rows_of_values
+from pgstream.algebra.lower_using import Using
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.one import One
@@ -41,7 +38,6 @@ from pgstream.algebra.operators.scan import Field, Scan
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.place import outer_join, place
 from pgstream.algebra.scope import Domain, Table
-from pgstream.algebra.types import BOOLEAN
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.scope import free_columns
 from pgstream.sql.walk import is_subquery
@@ -130,7 +126,7 @@ class FromClause:
         ours, theirs = self.tables[start:known], self.tables[known:]
         parts = self.on(join, offset)
         for name in self.common_columns(join, ours, theirs):
-            equality = self.using(name, ours, theirs, join.side.upper())
+            equality = Using(self.select).equality(name, ours, theirs, join.side.upper())
             parts.append(shift(equality, -offset))
         return self.joined(left, right, join.side.upper(), parts, ours, theirs)
 
@@ -178,22 +174,6 @@ class FromClause:
             mine = [name for table in ours for name in table.names]
             return [name for table in theirs for name in table.names if name in mine]
         return [name.name for name in join.args.get("using") or ()]
-
-    def using(
-        self, name: str, ours: Sequence[Table], theirs: Sequence[Table], side: str
-    ) -> Expression:
-        found = [next(t for t in tables if name in t.names) for tables in (ours, theirs)]
-        places = [table.offset + table.names.index(name) for table in found]
-        if side == "FULL":
-            self.select.merged[name] = (places[0], places[1])
-        sides = self.select.alike(*places)
-        if has_spellings(common_spelling([value.type for value in sides])):
-            sides = self.canonical(name, found[0]), self.canonical(name, found[1])
-        return Call("=", sides, BOOLEAN)
-
-    def canonical(self, name: str, table: Table) -> Expression:
-        node = canonical_node(exp.column(name, table=table.alias, quoted=True))
-        return self.select.key(self.select.converter.convert(node), node)
 
     # --- relations that read what stands before them ----------------------------------------
 

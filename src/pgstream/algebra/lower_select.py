@@ -12,10 +12,10 @@ from sqlglot import exp
 from pgstream.algebra.canonical import (
     canonical_argument,
     canonical_value,
-    common_spelling,
     comparisons,
     is_canonical_column,
 )
+from pgstream.algebra.compared import cast_to
 from pgstream.algebra.convert import Converter, all_argument
 from pgstream.algebra.expressions import Call, Expression, Ref, conjuncts, plain_column, refs
 from pgstream.algebra.functions import divides_numerics, spark_refusal
@@ -31,6 +31,7 @@ from pgstream.algebra.place import place
 from pgstream.algebra.scope import Domain, Table
 from pgstream.errors import UnsupportedConstruct, UnsupportedExpression, UnsupportedType
 from pgstream.sql.deparsed import write
+from pgstream.sql.walk import argument_value
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower import Lowering
@@ -75,7 +76,8 @@ class SelectLowering:
         self.catalog = parent.catalog
         self.tables: list[Table] = []
         self.columns: dict[int, Column] = {}
-        self.merged: dict[str, tuple[int, int]] = {}
+        self.merged: dict[str, Expression] = {}
+        """Columns of USING, by their bare names."""
         self.replaced: dict[str, Expression] = {}
         self.converter = Converter(self.catalog, self.columns, self.resolve)
         self.filtered = filtered_tables(node)
@@ -199,8 +201,7 @@ class SelectLowering:
                 hint="Name the columns.",
             )
         if not node.table and node.name in self.merged:
-            sides = self.alike(*self.merged[node.name])
-            return Call("coalesce", sides, common_spelling([side.type for side in sides]))
+            return self.merged[node.name]
         return self.ref(self.index_of(node))
 
     def index_of(self, column: exp.Expr) -> int:
@@ -221,15 +222,6 @@ class SelectLowering:
             construct=name,
             hint="Name a column of a table in FROM; whole rows and fields are not columns.",
         )
-
-    def alike(self, left: int, right: int) -> tuple[Expression, Expression]:
-        """Two columns in the one type in which PostgreSQL compares them."""
-        first, second = self.ref(left), self.ref(right)
-        if first.type.name == second.type.name:
-            return first, second
-        types = {0: first.type, 1: second.type}
-        common = self.catalog.type_of("COALESCE(s.c0, s.c1)", types)
-        return Call("cast", (first,), common), Call("cast", (second,), common)
 
     def ref(self, index: int) -> Ref:
         return Ref(index, self.columns[index].type)
@@ -266,7 +258,7 @@ class SelectLowering:
             return
         converter = self.converter
         call = node.expression if isinstance(node, exp.Dot) else node  # schema.function(…)
-        for child in call.iter_expressions():
+        for child in map(argument_value, call.iter_expressions()):
             if isinstance(child, NOT_VALUES) or all_argument(child) is not None:
                 continue
             with suppress(UnsupportedType):  # ROW(a, b) is no value by itself
@@ -293,10 +285,13 @@ class SelectLowering:
         real = dict(zip(table.names, names, strict=True))
 
         def unqualify(part: exp.Expr) -> exp.Expr:
-            if isinstance(part, exp.Column):
-                name = real.get(part.name, part.name)
-                return exp.column(exp.to_identifier(name, quoted=True))
-            return part
+            if not isinstance(part, exp.Column):
+                return part
+            name = real.get(part.name, part.name)
+            column = exp.column(exp.to_identifier(name, quoted=True))
+            merged = None if part.table else self.merged.get(part.name)
+            own = self.columns[table.offset + table.names.index(part.name)].type if merged else None
+            return cast_to(column, own, merged.type) if merged and own else column
 
         return write(unwrap(node).copy().transform(unqualify))
 

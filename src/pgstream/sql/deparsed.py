@@ -16,6 +16,7 @@ from sqlglot.dialects.postgres import Postgres
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.json_calls import NAMES, JsonCall, json_call_sql, parse_json_call
 from pgstream.sql.parse import Query
+from pgstream.sql.walk import argument_mark
 
 KNOWN = frozenset(
     ("COALESCE", "GREATEST", "LEAST", "NULLIF", "ABS", "LENGTH", "SPLIT_PART", "COUNT", "SUM",
@@ -40,7 +41,11 @@ OPERATOR = TokenType.PIPE_GT
 
 class Deparsed(Postgres):
     class Tokenizer(Postgres.Tokenizer):
-        KEYWORDS = {**Postgres.Tokenizer.KEYWORDS, **dict.fromkeys(UNKNOWN, OPERATOR)}  # noqa: RUF012
+        KEYWORDS = {  # noqa: RUF012
+            **Postgres.Tokenizer.KEYWORDS,
+            **dict.fromkeys(UNKNOWN, OPERATOR),
+            "BIT VARYING": TokenType.VAR,  # the name of a type, not of a column of type bit
+        }
 
     class Parser(Postgres.Parser):  # type: ignore[misc, valid-type]
         FUNCTIONS = {n: f for n, f in Postgres.Parser.FUNCTIONS.items() if n in KNOWN}  # noqa: RUF012
@@ -89,6 +94,8 @@ class Deparsed(Postgres):
             **Postgres.Generator.TRANSFORMS,
             JsonCall: json_call_sql,
             exp.CurrentTime: lambda *_: "CURRENT_TIME",
+            # The parser drops the quotes of the argument's name.
+            exp.Kwarg: lambda self, node: f"{argument_mark(node)}{self.sql(node, 'expression')}",
         }
 
 
@@ -121,3 +128,11 @@ def _is_word(column: exp.Column) -> bool:
 
 def write(node: exp.Expr) -> str:
     return str(node.sql(dialect=Deparsed, normalize_functions=False))
+
+
+def cast_node(node: exp.Expr, type_: str) -> exp.Cast:
+    """CAST(node AS type), for a type as PostgreSQL writes it."""
+    made = sqlglot.parse_one(f"CAST(NULL AS {type_})", dialect=Deparsed)
+    assert isinstance(made, exp.Cast)
+    made.set("this", node.copy())
+    return made

@@ -11,6 +11,7 @@ from pgstream.sql.passes.grouping_sets import grouping_sets
 from pgstream.sql.passes.named_windows import named_windows
 from pgstream.sql.passes.on_subqueries import on_subqueries
 from pgstream.sql.passes.quantified import quantified
+from pgstream.sql.passes.read_values import read_values
 from pgstream.sql.passes.refuse import refuse
 
 PASSES: tuple[Callable[[Query, str], Query], ...] = (
@@ -19,6 +20,7 @@ PASSES: tuple[Callable[[Query, str], Query], ...] = (
 
 # Each reads PostgreSQL's deparsed text and keeps the query's rows, column names and types.
 REWRITES: tuple[Callable[[Query], Query], ...] = (
+    read_values,  # first: what it makes are subqueries
     on_subqueries,
     named_windows,  # before the others: they move OVER clauses away from their WINDOW clause
     distinct_on,  # makes a window function, and leaves a grouping below it
