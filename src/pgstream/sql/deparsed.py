@@ -37,6 +37,12 @@ def _operation(operator: str, parser: Any, left: exp.Expr) -> exp.Expr:
 # Operators that sqlglot's PostgreSQL does not know. They share a token that it does not use.
 UNKNOWN = ("<<=", ">>=", "~=", "##", "&<|", "<<|", "|&>", "|>>", "<^", ">^", "?#", "?-|", "?||")
 OPERATOR = TokenType.PIPE_GT
+# Names of types that it reads as something else: oid[], and bit varying.
+OBJECTS = tuple(
+    name
+    for name, token in Postgres.Tokenizer.KEYWORDS.items()
+    if token is TokenType.OBJECT_IDENTIFIER
+)
 
 
 class Deparsed(Postgres):
@@ -44,7 +50,7 @@ class Deparsed(Postgres):
         KEYWORDS = {  # noqa: RUF012
             **Postgres.Tokenizer.KEYWORDS,
             **dict.fromkeys(UNKNOWN, OPERATOR),
-            "BIT VARYING": TokenType.VAR,  # the name of a type, not of a column of type bit
+            **dict.fromkeys((*OBJECTS, "BIT VARYING"), TokenType.VAR),
         }
 
     class Parser(Postgres.Parser):  # type: ignore[misc, valid-type]

@@ -6,7 +6,7 @@ After:  FROM a, LATERAL (SELECT a.x AS column1 UNION ALL SELECT a.y AS column1) 
 Before: a.x IN (VALUES (0), (a.y))
 After:  a.x IN (SELECT 0 AS column1 UNION ALL SELECT a.y AS column1)
 
-So does VALUES with ORDER BY or LIMIT: the parser leaves these to the parentheses around it.
+So does VALUES with ORDER BY or LIMIT.
 """
 
 from __future__ import annotations
@@ -28,10 +28,7 @@ def read_values(query: Query) -> Query:
 
 
 def _clauses(values: exp.Values) -> dict[str, exp.Expr]:
-    around = values.parent
-    if not isinstance(around, exp.Subquery):
-        return {}
-    return {name: around.args[name] for name in CLAUSES if around.args.get(name)}
+    return {name: values.args[name] for name in CLAUSES if values.args.get(name)}
 
 
 def _selects(values: exp.Values) -> Query:
@@ -42,6 +39,10 @@ def _selects(values: exp.Values) -> Query:
         one = exp.Select(expressions=items)
         made = one if made is None else exp.Union(this=made, expression=one, distinct=False)
     assert made is not None
+    for name, clause in _clauses(values).items():
+        made.set(name, clause.copy())
+    for column in made.args["order"].find_all(exp.Column) if made.args.get("order") else ():
+        column.set("table", None)  # "*VALUES*"
     return made
 
 
@@ -55,13 +56,10 @@ def _replace(values: exp.Values, made: Query) -> None:
         if quantifier is not None:  # EXISTS and ARRAY are left to PostgreSQL
             around.replace(quantifier(this=exp.Subquery(this=made)))
     elif (select := _term(values)) is not None:
-        select.replace(made)
+        select.replace(exp.Subquery(this=made))
     elif values.args.get("alias"):
         values.replace(exp.Subquery(this=made, alias=values.args["alias"]))
     else:
-        for name, clause in _clauses(values).items():
-            clause.pop()
-            made.set(name, clause)
         values.replace(made)
 
 
