@@ -6,6 +6,7 @@ import pytest
 
 from helpers import assert_all_stay_exact, create_exact, refresh_exact, script
 from pgstream.client import PgStream
+from pgstream.errors import PgStreamError
 
 TABLES = """
 CREATE TABLE t (id int PRIMARY KEY, g int, x int, n numeric, d date, s text);
@@ -26,6 +27,10 @@ ON_SPARK = {
     " first_value(s) OVER (PARTITION BY g ORDER BY id) AS b, last_value(x) OVER (PARTITION BY g"
     " ORDER BY id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS c, nth_value(x, 2) OVER"
     " (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS d FROM t",
+    "defaults": "SELECT id, lead(x, 1, 1.5) OVER w AS a, lag(x, 1, n) OVER w AS b,"
+    " lag(n, 2, x) OVER w AS c, lead(x, 0, 7) OVER w AS d, lag(s, 1, s || '!') OVER w AS e,"
+    " lag(x, 2147483647, -7) OVER w AS f, ntile(2147483647) OVER w AS g FROM t"
+    " WINDOW w AS (PARTITION BY g ORDER BY id)",
     "in expressions": "SELECT id, 100 * x / nullif(sum(x) OVER (PARTITION BY g), 0) AS a,"
     " CASE WHEN rank() OVER (ORDER BY x, id) < 4 THEN 'top' ELSE s END AS b FROM t",
     "over an outer join": "SELECT a.id, b.x, count(*) OVER (PARTITION BY b.g) AS n FROM t a"
@@ -45,6 +50,13 @@ BY_POSTGRES = {
     "exclude": "SELECT id, sum(x) OVER (w RANGE UNBOUNDED PRECEDING EXCLUDE TIES) AS a,"
     " count(*) OVER (w RANGE UNBOUNDED PRECEDING EXCLUDE CURRENT ROW) AS b FROM t"
     " WINDOW w AS (PARTITION BY g ORDER BY x)",
+    "offsets": "SELECT id, ntile(g + 1) OVER w AS a, lag(x, x) OVER w AS b,"
+    " lead(x, -1, 3) OVER w AS c, nth_value(x, nullif(x, 0)) OVER w AS d,"
+    " ntile(NULL) OVER w AS e, lag(x, NULL) OVER w AS f,"
+    " sum(x) OVER (w ROWS BETWEEN 3000000000 PRECEDING AND 1 + 1 FOLLOWING) AS h,"
+    " max(n) OVER (w ROWS 9223372036854775807 PRECEDING) AS i,"
+    " count(*) OVER (w RANGE BETWEEN 3000000000 PRECEDING AND length('ab') FOLLOWING) AS j"
+    " FROM t WINDOW w AS (PARTITION BY g ORDER BY id)",
     "average of numerics": "SELECT id, avg(n) OVER (PARTITION BY g ORDER BY id) AS a FROM t",
     "other aggregates": "SELECT id, string_agg(s, ',') OVER (PARTITION BY g ORDER BY id) AS a,"
     " bool_or(x > 3) OVER (PARTITION BY g) AS b FROM t",
@@ -66,6 +78,23 @@ def test_windows_stay_exact(ps: PgStream, queries: dict[str, str]) -> None:
     assert_all_stay_exact(ps, queries.values(), CHANGES)
     for i, query in enumerate(queries.values()):
         assert ("ByPostgres" in operators(ps, f"st_{i}")) is (queries is BY_POSTGRES), query
+
+
+FAILING = {
+    "ntile(0) OVER w": "argument of ntile must be greater than zero",
+    "ntile(x - 3) OVER w": "argument of ntile must be greater than zero",
+    "nth_value(x, 0) OVER w": "argument of nth_value must be greater than zero",
+    "sum(x) OVER (w ROWS -1 PRECEDING)": "frame starting offset must not be negative",
+    "sum(x) OVER (w ROWS BETWEEN CURRENT ROW AND NULL FOLLOWING)": "must not be null",
+    "sum(x) OVER (w ROWS (SELECT 1) PRECEDING)": "A frame whose offset is a subquery",
+}
+
+
+def test_offsets_fail_as_in_postgresql(ps: PgStream) -> None:
+    ps.execute(TABLES)
+    for call, message in FAILING.items():
+        with pytest.raises(PgStreamError, match=message):
+            ps.create_stream_table("st", f"SELECT id, {call} AS v FROM t WINDOW w AS (ORDER BY id)")
 
 
 def test_a_change_reads_only_its_partition(ps: PgStream) -> None:

@@ -27,6 +27,9 @@ class Catalog(Protocol):
     def type_of(self, sql: str, columns: Mapping[int, Type]) -> Type:
         """The type of an expression over columns `s.c<index>` of these types."""
 
+    def operands(self, left: Type, right: Type) -> tuple[Type, Type]:
+        """What PostgreSQL casts values of these types to, to find out whether they are equal."""
+
     def row_of(self, sql: str, columns: Mapping[int, Type]) -> tuple[tuple[str, Type], ...]:
         """The columns of a query over the table `__pgs_rows`, whose columns are c<index> of
         these types, and w."""

@@ -51,7 +51,7 @@ def _division(call: Call) -> bool:
     return _numbers(call) and any(t.is_numeric and not t.digits for t in columns)
 
 
-def _comparable(types: list[Type]) -> bool:
+def is_comparable(types: Sequence[Type]) -> bool:
     """Of one family, so that Spark compares what PostgreSQL compares."""
     first = types[0]
     if first.is_number:
@@ -72,12 +72,12 @@ def same_spelling(types: Sequence[Type]) -> bool:
 
 def _equality(call: Call) -> bool:
     types = [argument.type for argument in call.arguments]
-    return _comparable(types) and all(can_be_key(t) for t in types) and same_spelling(types)
+    return is_comparable(types) and all(can_be_key(t) for t in types) and same_spelling(types)
 
 
 def _order(call: Call) -> bool:
     types = [argument.type for argument in call.arguments]
-    return _comparable(types) and all(can_be_ordered(t) for t in types)
+    return is_comparable(types) and all(can_be_ordered(t) for t in types)
 
 
 def _booleans(call: Call) -> bool:

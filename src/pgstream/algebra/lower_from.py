@@ -13,17 +13,12 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from pgstream.algebra.canonical import (
-    canonical_node,
     canonical_text,
     canonical_type,
     canonical_value,
-    common_spelling,
-    has_spellings,
-    require_key,
 )
 from pgstream.algebra.catalog import Relation
 from pgstream.algebra.expressions import (
-    Call,
     Expression,
     Ref,
     conjunction,
@@ -33,6 +28,7 @@ from pgstream.algebra.expressions import (
 )
 from pgstream.algebra.lower_functions import expand, is_function
 from pgstream.algebra.lower_sets import distinct, rows_of_values
+from pgstream.algebra.lower_using import Using
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.one import One
@@ -41,8 +37,7 @@ from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.place import outer_join, place
-from pgstream.algebra.scope import Domain, Merged, Table
-from pgstream.algebra.types import BOOLEAN
+from pgstream.algebra.scope import Domain, Table
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.scope import free_columns
 from pgstream.sql.walk import is_subquery
@@ -131,7 +126,7 @@ class FromClause:
         ours, theirs = self.tables[start:known], self.tables[known:]
         parts = self.on(join, offset)
         for name in self.common_columns(join, ours, theirs):
-            equality = self.using(name, ours, theirs, join.side.upper())
+            equality = Using(self.select).equality(name, ours, theirs, join.side.upper())
             parts.append(shift(equality, -offset))
         return self.joined(left, right, join.side.upper(), parts, ours, theirs)
 
@@ -179,35 +174,6 @@ class FromClause:
             mine = [name for table in ours for name in table.names]
             return [name for table in theirs for name in table.names if name in mine]
         return [name.name for name in join.args.get("using") or ()]
-
-    def using(
-        self, name: str, ours: Sequence[Table], theirs: Sequence[Table], side: str
-    ) -> Expression:
-        sides = self.select.alike(self.named(name, ours), self.named(name, theirs))
-        spelling = common_spelling([value.type for value in sides])
-        require_key(spelling, f"A column of type {spelling} cannot be in USING.")
-        value = {"FULL": Call("coalesce", sides, spelling), "RIGHT": sides[1]}.get(side, sides[0])
-        if has_spellings(spelling):
-            sides = self.canonical(name, ours), self.canonical(name, theirs)
-        self.select.merged.append(Merged(name, ours[0].alias, value))
-        return Call("=", sides, BOOLEAN)
-
-    def named(self, name: str, tables: Sequence[Table]) -> Expression:
-        """The column of this name on one side of a join, which may be one that USING merged."""
-        aliases = {table.alias for table in tables}
-        merged = [m.value for m in self.select.merged if m.name == name and m.alias in aliases]
-        if merged:
-            return merged[-1]
-        table = next(table for table in tables if name in table.names)
-        return self.select.ref(table.offset + table.names.index(name))
-
-    def canonical(self, name: str, tables: Sequence[Table]) -> Expression:
-        value = self.named(name, tables)
-        if not isinstance(value, Ref):
-            return canonical_value(value)
-        table = self.select.owner(value.index)
-        node = canonical_node(exp.column(name, table=table.alias, quoted=True))
-        return self.select.key(self.select.converter.convert(node), node)
 
     # --- relations that read what stands before them ----------------------------------------
 

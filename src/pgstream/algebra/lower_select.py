@@ -30,6 +30,7 @@ from pgstream.algebra.place import place
 from pgstream.algebra.scope import Domain, Merged, Table
 from pgstream.errors import UnsupportedConstruct, UnsupportedExpression, UnsupportedType
 from pgstream.sql.deparsed import write
+from pgstream.sql.walk import argument_value
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower import Lowering
@@ -75,6 +76,7 @@ class SelectLowering:
         self.tables: list[Table] = []
         self.columns: dict[int, Column] = {}
         self.merged: list[Merged] = []
+        """Columns of USING, by their bare names."""
         self.replaced: dict[str, Expression] = {}
         self.converter = Converter(self.catalog, self.columns, self.resolve)
         self.filtered = filtered_tables(node)
@@ -221,14 +223,6 @@ class SelectLowering:
             hint="Name a column of a table in FROM; whole rows and fields are not columns.",
         )
 
-    def alike(self, first: Expression, second: Expression) -> tuple[Expression, Expression]:
-        """Two columns in the one type in which PostgreSQL compares them."""
-        if first.type.name == second.type.name:
-            return first, second
-        types = {0: first.type, 1: second.type}
-        common = self.catalog.type_of("COALESCE(s.c0, s.c1)", types)
-        return Call("cast", (first,), common), Call("cast", (second,), common)
-
     def ref(self, index: int) -> Ref:
         return Ref(index, self.columns[index].type)
 
@@ -264,7 +258,7 @@ class SelectLowering:
             return
         converter = self.converter
         call = node.expression if isinstance(node, exp.Dot) else node  # schema.function(…)
-        for child in call.iter_expressions():
+        for child in map(argument_value, call.iter_expressions()):
             if isinstance(child, NOT_VALUES) or all_argument(child) is not None:
                 continue
             with suppress(UnsupportedType):  # ROW(a, b) is no value by itself

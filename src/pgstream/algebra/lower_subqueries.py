@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlglot import exp
 
 from pgstream.algebra.canonical import canonical_node
+from pgstream.algebra.compared import cast_to, compared
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
 from pgstream.algebra.functions import same_spelling
 from pgstream.algebra.lower_grouped import COUNTS, function_of, has_aggregates
@@ -30,7 +31,7 @@ from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.place import outer_join, place
 from pgstream.algebra.scope import Table
-from pgstream.algebra.types import BIGINT, BOOLEAN
+from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 from pgstream.sql.deparsed import write
 from pgstream.sql.passes.quantified import counted_membership
 from pgstream.sql.scope import aliases, free_columns
@@ -84,9 +85,10 @@ class Subqueries:
 
     def exists(self, tree: Node, node: exp.Exists, needed: bool) -> Node:
         simple = self.decorrelated(node.this, tests=True)
-        if simple is None:
+        pairs = simple and self.alike(*simple)
+        if simple is None or pairs is None:
             return self.found(tree, node, node.this, needed)
-        inner, pairs = simple
+        inner = simple[0]
         if pairs:
             return self.among(tree, node, inner, pairs, needed)
         inner.set("expressions", [exp.alias_(exp.Literal.number(1), "one")])
@@ -102,18 +104,24 @@ class Subqueries:
         values = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
         simple = self.decorrelated(node.args["query"], tests=True)
         if simple is None or (len(values) > 1 and not needed):
-            counted = counted_membership(node)
-            tree = self.scalar(tree, counted)
-            self.select.replaced[write(node)] = self.select.replaced[write(counted)]
-            return tree
-        inner, pairs = simple
+            return self.counted(tree, node)
+        inner, correlated = simple
         items = [item.unalias() for item in inner.expressions]
         members = [Pair(item, value) for item, value in zip(items, values, strict=True)]
+        pairs = self.alike(inner, [*correlated, *members])
+        if pairs is None:
+            return self.counted(tree, node)
         if needed:
-            return self.among(tree, node, inner, [*pairs, *members], needed)
+            return self.among(tree, node, inner, pairs, needed)
         counted_rows = inner.copy()
-        tree = self.among(tree, node, inner, [*pairs, *members], needed)
-        return self.three_valued(tree, node, counted_rows, pairs, members[0])
+        tree = self.among(tree, node, inner, pairs, needed)
+        return self.three_valued(tree, node, counted_rows, pairs[:-1], pairs[-1])
+
+    def counted(self, tree: Node, node: exp.In) -> Node:
+        counted = counted_membership(node)
+        tree = self.scalar(tree, counted)
+        self.select.replaced[write(node)] = self.select.replaced[write(counted)]
+        return tree
 
     def among(
         self, tree: Node, node: exp.Expr, inner: exp.Select, pairs: list[Pair], needed: bool
@@ -158,9 +166,10 @@ class Subqueries:
 
     def scalar(self, tree: Node, node: exp.Expr) -> Node:
         simple = self.decorrelated(node.this, tests=False)
-        if simple is None:
+        pairs = simple and self.alike(*simple)
+        if simple is None or pairs is None:
             return self.single(tree, node)
-        inner, pairs = simple
+        inner = simple[0]
         item = inner.expressions[0].unalias()
         calls: list[exp.Expr] = []
         for call in filter(is_aggregate, above_aggregates(item)):
@@ -260,6 +269,31 @@ class Subqueries:
         if needed:
             return place(Join(tree, lowered), equalities), alias
         return outer_join(tree, lowered, equalities, keeps_right=False), alias
+
+    def alike(self, inner: exp.Select, pairs: list[Pair]) -> list[Pair] | None:
+        """The pairs with both sides in the types in which PostgreSQL compares them; None if
+        Spark cannot tell equal values of these."""
+        select = self.select
+        made: list[Pair] = []
+        for pair, own in zip(pairs, self.inner_types(inner, pairs), strict=True):
+            outer = select.converter.convert(pair.outer).type
+            both = compared(select.catalog, outer, own)
+            if both is None:
+                return None
+            sides = cast_to(pair.inner, own, both[1]), cast_to(pair.outer, outer, both[0])
+            made.append(Pair(*sides))
+        return made
+
+    def inner_types(self, inner: exp.Select, pairs: list[Pair]) -> list[Type]:
+        """The types of the subquery's sides."""
+        if not pairs:
+            return []
+        rows = inner.copy()
+        for part in ("where", "distinct", "order"):
+            rows.set(part, None)
+        keys = [exp.alias_(pair.inner.copy(), f"k{i}") for i, pair in enumerate(pairs)]
+        rows.set("expressions", keys)
+        return [column.type for column in self.select.parent.query(rows).columns]
 
     def outer_key(self, node: exp.Expr, inner: Ref) -> Expression:
         """What is compared with a key of a subquery, in the spelling that the key has."""

@@ -7,6 +7,7 @@ A correlated subquery is partitioned by its domain first.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -26,8 +27,9 @@ from pgstream.algebra.operators.window import (
 from pgstream.algebra.scope import Table
 from pgstream.algebra.types import BIGINT, Type
 from pgstream.algebra.windows import by_postgres, spark_form
+from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.deparsed import write
-from pgstream.sql.walk import parts
+from pgstream.sql.walk import argument_mark, argument_value, parts
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower_select import SelectLowering
@@ -92,11 +94,11 @@ class Windows:
             condition = self.column(call.args["expression"].this)
             call = call.this
         name, arguments = called(call)
-        values = tuple(self.argument(argument, name) for argument in arguments)
+        values = tuple(self.argument(argument_value(argument), name) for argument in arguments)
+        notation = tuple(map(argument_mark, arguments))
         frame = frame_of(node.args.get("spec"))
-        return tuple(dict.fromkeys(keys)), WindowCall(
-            name, values, condition, ordered, frame, self.type_of(name, values)
-        )
+        made = WindowCall(name, values, condition, ordered, frame, BIGINT, notation)
+        return tuple(dict.fromkeys(keys)), replace(made, type=self.type_of(made))
 
     def key(self, node: exp.Expr) -> int:
         value = self.select.converter.convert(node)
@@ -139,15 +141,12 @@ class Windows:
             return self.select.columns[index].type
         return self.added[index - self.width].type
 
-    def type_of(self, name: str, values: tuple[Expression, ...]) -> Type:
-        if not values and name != "count":
-            written = f"{name}() OVER (ORDER BY 1)"
-        else:
-            listed = ", ".join(f"s.c{i}" for i in range(len(values))) or "*"
-            written = f"{name}({listed}) OVER (ORDER BY 1)"
-        if name == "count":
+    def type_of(self, call: WindowCall) -> Type:
+        if call.function == "count":
             return BIGINT
-        return self.select.catalog.type_of(written, {i: v.type for i, v in enumerate(values)})
+        types = {i: value.type for i, value in enumerate(call.arguments)}
+        written = call.written([f"s.c{i}" for i in types])
+        return self.select.catalog.type_of(f"{written} OVER (ORDER BY 1)", types)
 
 
 def grouped(
@@ -166,8 +165,13 @@ def grouped(
 
 def called(node: exp.Expr) -> tuple[str, list[exp.Expr]]:
     """The function's name and its arguments; count(*) has none."""
+    if isinstance(node, exp.Dot):  # schema.function(…)
+        name, listed = called(node.expression)
+        return f"{write(node.this)}.{name}", listed
     if isinstance(node, exp.Anonymous):
-        return node.name.lower(), list(node.expressions)
+        name = node.this
+        written = write(name) if isinstance(name, exp.Expr) else name.lower()
+        return written, list(node.expressions)
     arguments = [a for a in (node.this, *node.expressions) if isinstance(a, exp.Expr)]
     if arguments and isinstance(arguments[0], exp.Star):
         arguments = []
@@ -188,6 +192,12 @@ def bound(spec: exp.Expr, which: str) -> str:
     value, side = spec.args[which], spec.args.get(f"{which}_side")
     if isinstance(value, str):
         return f"{value} {side}".upper() if side else value.upper()
+    if value.find(exp.Column, exp.Query):
+        raise UnsupportedConstruct(
+            "A frame whose offset is a subquery or a column is not supported.",
+            construct=spec.args["kind"].upper(),
+            hint="Write the offset as a constant.",
+        )
     plain = value.unnest()
     number = plain.this if isinstance(plain, exp.Cast) else plain
     text = (

@@ -28,10 +28,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Merged:
-    """A column that USING makes of one on each side. `alias` names a table of the left side."""
+    """A column that USING makes of one on each side of a join."""
 
     name: str
-    alias: str
     value: Expression
 
 

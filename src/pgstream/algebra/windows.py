@@ -22,6 +22,8 @@ VALUES = ("first_value", "last_value", "nth_value")
 AGGREGATES = ("count", "sum", "avg", "min", "max")
 FIRST, HERE, LAST = "UNBOUNDED PRECEDING", "CURRENT ROW", "UNBOUNDED FOLLOWING"
 PEER_BOUNDS = (FIRST, HERE, LAST)
+LARGEST = 2**31 - 1
+"""The largest distance that Spark takes."""
 
 
 class Form(NamedTuple):
@@ -39,8 +41,10 @@ def spark_form(call: WindowCall, types: Sequence[Type]) -> Form | None:
     """The form in which Spark computes the call; None if PostgreSQL must."""
     if not all(can_be_ordered(types[order.index]) for order in call.order):
         return None
+    if call.function == "ntile":
+        return Form(True) if all(map(_is_positive, call.arguments)) else None
     if call.function in NUMBERING:
-        return Form(True) if all(map(_is_positive, call.arguments[1:2])) else None
+        return Form(True) if all(map(_is_count, call.arguments[1:2])) else None
     if call.function in RANKING:
         return Form(False)
     if call.frame.exclude:
@@ -95,11 +99,17 @@ def _spark_bound(bound: str) -> str | None:
     if bound in PEER_BOUNDS:
         return bound
     number, _, side = bound.partition(" ")
-    return bound if number.isdigit() and side in ("PRECEDING", "FOLLOWING") else None
+    fits = number.isdigit() and int(number) <= LARGEST
+    return bound if fits and side in ("PRECEDING", "FOLLOWING") else None
+
+
+def _is_count(argument: Expression) -> bool:
+    return isinstance(argument, Literal) and (argument.text or "").isdigit()
 
 
 def _is_positive(argument: Expression) -> bool:
-    return isinstance(argument, Literal) and (argument.text or "").isdigit()
+    """Of zero PostgreSQL makes an error, and so must we."""
+    return isinstance(argument, Literal) and _is_count(argument) and argument.text != "0"
 
 
 def by_postgres(tree: Node, keys: tuple[int, ...], calls: Sequence[WindowCall]) -> ByPostgres:
@@ -121,9 +131,8 @@ def by_postgres(tree: Node, keys: tuple[int, ...], calls: Sequence[WindowCall]) 
 
 
 def _written(call: WindowCall, keys: Sequence[str]) -> str:
-    arguments = ", ".join(to_postgres(a, lambda i: f"r.c{i}") for a in call.arguments)
+    arguments = [to_postgres(a, lambda i: f"r.c{i}") for a in call.arguments]
     only = "" if call.condition is None else f" FILTER (WHERE r.c{call.condition})"
-    star = "*" if call.function == "count" and not call.arguments else arguments
     parts = []
     if keys:
         parts.append("PARTITION BY " + ", ".join(keys))
@@ -131,4 +140,4 @@ def _written(call: WindowCall, keys: Sequence[str]) -> str:
         parts.append("ORDER BY " + ", ".join(o.written(f"r.c{o.index}") for o in call.order))
     if call.function not in (*NUMBERING, *RANKING):
         parts.append(str(call.frame))
-    return f"{call.function}({star}){only} OVER ({' '.join(parts)})"
+    return f"{call.written(arguments)}{only} OVER ({' '.join(parts)})"

@@ -12,6 +12,7 @@ from pgstream.algebra.catalog import Relation
 from pgstream.algebra.operators.scan import Source
 from pgstream.algebra.types import Equality, Type
 from pgstream.engine.equalities import equality_of
+from pgstream.engine.operands import operands
 from pgstream.errors import QueryError, UnknownName, UnsupportedType
 
 _TYPE = """
@@ -60,6 +61,7 @@ class PostgresCatalog:
         self.used = used
         self.streams = streams
         self._types: dict[tuple[int, int], Type] = {}
+        self._operands: dict[tuple[str, str], tuple[Type, Type]] = {}
         row = connection.execute(
             "SELECT coalesce(to_jsonb(d) ->> 'datlocale', to_jsonb(d) ->> 'daticulocale',"
             " d.datcollate) FROM pg_database d WHERE datname = current_database()"
@@ -112,6 +114,14 @@ class PostgresCatalog:
     def type_of(self, text: str, columns: Mapping[int, Type]) -> Type:
         nulls = ", ".join(f"CAST(NULL AS {t.declared}) AS c{i}" for i, t in columns.items())
         return self._expression(text, f"(SELECT {nulls or '1 AS one'}) s")
+
+    def operands(self, left: Type, right: Type) -> tuple[Type, Type]:
+        pair = (left.declared, right.declared)
+        if pair not in self._operands:
+            types = {0: left, 1: right}
+            first, second = (self.type_of(side, types) for side in operands(self.connection, *pair))
+            self._operands[pair] = first, second
+        return self._operands[pair]
 
     def row_of(self, text: str, columns: Mapping[int, Type]) -> tuple[tuple[str, Type], ...]:
         nulls = "".join(f"CAST(NULL AS {t.declared}) AS c{i}, " for i, t in columns.items())

@@ -16,6 +16,7 @@ from sqlglot.dialects.postgres import Postgres
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.json_calls import NAMES, JsonCall, json_call_sql, parse_json_call
 from pgstream.sql.parse import Query
+from pgstream.sql.walk import argument_mark
 
 KNOWN = frozenset(
     ("COALESCE", "GREATEST", "LEAST", "NULLIF", "ABS", "LENGTH", "SPLIT_PART", "COUNT", "SUM",
@@ -38,6 +39,12 @@ UNKNOWN = ("<<=", ">>=", "~=", "##", "&<|", "<<|", "|&>", "|>>", "<^", ">^", "?#
 OPERATOR = TokenType.PIPE_GT
 # Likewise a type: without it, `x::bit varying` is read as x::bit, named varying.
 BIT_VARYING = TokenType.UMEDIUMINT
+# Names of types that it reads as something else, in oid[].
+OBJECTS = tuple(
+    name
+    for name, token in Postgres.Tokenizer.KEYWORDS.items()
+    if token is TokenType.OBJECT_IDENTIFIER
+)
 
 
 class Deparsed(Postgres):
@@ -45,6 +52,7 @@ class Deparsed(Postgres):
         KEYWORDS = {  # noqa: RUF012
             **Postgres.Tokenizer.KEYWORDS,
             **dict.fromkeys(UNKNOWN, OPERATOR),
+            **dict.fromkeys(OBJECTS, TokenType.VAR),
             "BIT VARYING": BIT_VARYING,
         }
 
@@ -99,6 +107,8 @@ class Deparsed(Postgres):
             **Postgres.Generator.TRANSFORMS,
             JsonCall: json_call_sql,
             exp.CurrentTime: lambda *_: "CURRENT_TIME",
+            # The parser drops the quotes of the argument's name.
+            exp.Kwarg: lambda self, node: f"{argument_mark(node)}{self.sql(node, 'expression')}",
         }
 
 
@@ -131,3 +141,11 @@ def _is_word(column: exp.Column) -> bool:
 
 def write(node: exp.Expr) -> str:
     return str(node.sql(dialect=Deparsed, normalize_functions=False))
+
+
+def cast_node(node: exp.Expr, type_: str) -> exp.Cast:
+    """CAST(node AS type), for a type as PostgreSQL writes it."""
+    made = sqlglot.parse_one(f"CAST(NULL AS {type_})", dialect=Deparsed)
+    assert isinstance(made, exp.Cast)
+    made.set("this", node.copy())
+    return made

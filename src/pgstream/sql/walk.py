@@ -28,10 +28,28 @@ def is_subquery(node: exp.Expr) -> bool:
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """An aggregate call, also with FILTER and WITHIN GROUP. (A window function is none.)"""
+    """An aggregate call, also with FILTER and WITHIN GROUP. (A window function is none, nor is
+    schema.function(…): aggregates of users are refused.)"""
+    if isinstance(node.parent, exp.Dot):
+        return False
     if isinstance(node, exp.Anonymous):
         return node.name.lower() in OTHER_AGGREGATES
     return isinstance(node, (*AGGREGATES, exp.AggFunc, exp.Filter, exp.WithinGroup))
+
+
+def argument_value(node: exp.Expr) -> exp.Expr:
+    """The value that is an argument of a call, also in f(a => value) and f(VARIADIC value)."""
+    if isinstance(node, exp.Kwarg):
+        value: exp.Expr = node.args["expression"]
+        return value
+    return node.this if isinstance(node, exp.Variadic) else node
+
+
+def argument_mark(node: exp.Expr) -> str:
+    """What stands before that value."""
+    if isinstance(node, exp.Kwarg):
+        return f"{exp.to_identifier(node.name, quoted=True).sql(dialect='postgres')} => "
+    return "VARIADIC " if isinstance(node, exp.Variadic) else ""
 
 
 def values(node: exp.Expr) -> Iterator[exp.Expr]:

@@ -11,7 +11,9 @@ partition gives the same rows each time it is computed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import TYPE_CHECKING
 
 from pgstream.algebra.expressions import Expression
@@ -66,6 +68,15 @@ class WindowCall:
     order: tuple[Order, ...]
     frame: Frame
     type: Type
+    notation: tuple[str, ...] = ()
+    """What stands before each argument, if anything does: `n => ` or `VARIADIC `."""
+
+    def written(self, arguments: Sequence[str]) -> str:
+        """The call without its OVER clause, in PostgreSQL's SQL."""
+        marks = self.notation or ("",) * len(arguments)
+        listed = ", ".join(map(add, marks, arguments))
+        is_star = self.function == "count" and not arguments
+        return f"{self.function}({'*' if is_star else listed})"
 
 
 @dataclass(frozen=True, eq=False)

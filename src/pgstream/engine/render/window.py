@@ -4,7 +4,7 @@ from pgstream.algebra.operators.window import Window, WindowCall
 from pgstream.algebra.types import Type
 from pgstream.algebra.windows import spark_form
 from pgstream.engine.carriers import BIGINT, carrier_of, decimal
-from pgstream.engine.expressions import Rendered, carried, cast, comparable, render
+from pgstream.engine.expressions import Rendered, carried, cast, common, comparable, render
 from pgstream.engine.relation import Relation, select
 from pgstream.engine.render.aggregate import average
 
@@ -37,8 +37,11 @@ def value_of(
         return Rendered(extreme, arguments[0].carrier)
     listed = [argument.sql for argument in arguments]
     if name in CARRIED:
-        kept = arguments[0].carrier
-        listed[2:] = [cast(sql, kept) for sql in listed[2:]]
+        defaults = arguments[2:]
+        kept = common([arguments[0], *defaults])
+        if defaults:  # one may have more decimals than the values
+            listed[0] = cast(listed[0], kept)
+            listed[2:] = [cast(default.sql, kept) for default in defaults]
         return Rendered(f"{name}({', '.join(listed)}) {over}", kept)
     carrier = carrier_of(call.type)
     return Rendered(cast(f"{name}({', '.join(listed)}) {over}", carrier), carrier)

@@ -11,6 +11,7 @@ from pgstream.sql.passes.grouping_sets import grouping_sets
 from pgstream.sql.passes.named_windows import named_windows
 from pgstream.sql.passes.on_subqueries import on_subqueries
 from pgstream.sql.passes.quantified import quantified
+from pgstream.sql.passes.read_values import read_values
 from pgstream.sql.passes.refuse import refuse
 from pgstream.sql.passes.sorted_input import sorted_input
 
@@ -20,6 +21,7 @@ PASSES: tuple[Callable[[Query, str], Query], ...] = (
 
 # Each reads PostgreSQL's deparsed text and keeps the query's rows, column names and types.
 REWRITES: tuple[Callable[[Query], Query], ...] = (
+    read_values,  # first: what it makes are subqueries
     on_subqueries,
     named_windows,  # before the others: they move OVER clauses away from their WINDOW clause
     sorted_input,  # before the others put queries into FROM

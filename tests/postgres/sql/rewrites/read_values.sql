@@ -1,0 +1,10 @@
+SELECT t.id, v.c FROM t, LATERAL (VALUES (t.x), (t.k)) v(c);
+SELECT t.id, v.n, v.c FROM t LEFT JOIN LATERAL (VALUES ('x', t.x, t.y), ('k', t.k, 1.5), ('none', NULL, NULL)) v(n, c, d) ON v.c > 3;
+SELECT t.id, (SELECT max(v.c) FROM (VALUES (t.x), (t.k)) v(c)) AS best, (VALUES (t.x)) AS one FROM t;
+SELECT t.id FROM t WHERE t.x IN (VALUES (10), (t.k + 4)) OR t.k >= ALL (VALUES (t.x), (0)) OR t.k = SOME (VALUES (t.id), (t.x));
+SELECT t.id, t.x NOT IN (VALUES (t.k), (NULL)) AS a, (t.k, t.x) IN (VALUES (1, t.x), (2, 7)) AS b FROM t;
+SELECT t.id, v.c FROM t, LATERAL (VALUES (t.x) UNION VALUES (t.k), (1)) v(c);
+SELECT t.id, v.c FROM t LEFT JOIN LATERAL (VALUES (t.x), (t.k) ORDER BY 1 LIMIT 1) v(c) ON true;
+SELECT t.id FROM t WHERE EXISTS (VALUES (t.x)) AND EXISTS (SELECT FROM (VALUES (t.x), (t.k)) v(c) WHERE v.c = 10);
+SELECT t.id, v.c FROM t, LATERAL (VALUES ((SELECT max(u.x) FROM u WHERE u.k = t.k)), (t.x)) v(c);
+SELECT t.id, w.s FROM t, LATERAL (WITH v(c) AS (VALUES (t.x), (t.k)) SELECT sum(v.c) AS s FROM v) w;
