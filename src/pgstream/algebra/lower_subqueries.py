@@ -313,10 +313,9 @@ class Subqueries:
         query = query.copy()
         while isinstance(query, exp.Subquery | exp.Paren):
             query = query.this
-        if not isinstance(query, exp.Select) or any(query.args.get(p) for p in ON_ITS_OWN):
-            return None
-        if any(has_aggregates(item) for item in query.expressions) == tests:
-            return None
+        is_plain = isinstance(query, exp.Select) and not any(query.args.get(p) for p in ON_ITS_OWN)
+        if not is_plain or any(has_aggregates(item) for item in query.expressions) == tests:
+            return (in_from(query), []) if tests and not free_columns(query) else None
         where = query.args.get("where")
         own = aliases(query)
         pairs: list[Pair] = []
@@ -344,6 +343,15 @@ def paired(part: exp.Expr, own: frozenset[str]) -> Pair | None:
             if not reaches_out(inner, own) and not reads_own and is_value:
                 return Pair(inner, outer)
     return None
+
+
+def in_from(query: exp.Expr) -> exp.Select:
+    """A subquery that reads nothing from outside is a relation like any other."""
+    names = [f"c{i}" for i, _ in enumerate(query.selects)]
+    columns = [exp.to_identifier(name) for name in names]
+    alias = exp.TableAlias(this=exp.to_identifier("q"), columns=columns)
+    items = [exp.column(name, table="q") for name in names]
+    return exp.select(*items).from_(exp.Subquery(this=query, alias=alias))
 
 
 def is_there(value: Expression) -> Expression:
