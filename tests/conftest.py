@@ -20,6 +20,7 @@ from pgstream.database import migrate
 from pgstream.database.connection import Connection, connect
 from pgstream.database.embedded import EmbeddedServer
 from pgstream.engine.driver import driver_memory, launch
+from pgstream.engine.session import LARGE
 from pgstream.settings import Settings
 
 TESTS = Path(__file__).parent
@@ -33,6 +34,12 @@ MARKERS = {
     "postgres": ("postgres",),
 }
 TEMPLATE = "pgstream_template"
+# What the executors read in tests is not worth many tasks, nor to be compiled.
+FEW_ROWS = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 TEST_SETTINGS = Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1)
 
 
@@ -82,7 +89,8 @@ def spark() -> Iterator[Any]:
     with patch.dict(os.environ, many_plans):
         session = launch(Settings(spark_master="local[2]", spark_driver_memory=memory))
     session.sparkContext.setLogLevel("OFF")
-    yield session
+    with patch.dict(LARGE, FEW_ROWS):
+        yield session
     session.stop()
 
 
