@@ -195,6 +195,7 @@ class Cycle:
         try:
             return self.preparations.of(self.links.apply, table, Numerics.BY_POSTGRES)
         except QueryError as refused:
+            error.detail = f"PostgreSQL does not take over. {refused.message}"
             raise error from refused
 
     def attempt(

@@ -59,6 +59,11 @@ class Target:
         rows = finished_rows(plan, core, self.columns)
         self.lay_down(rows, minus_stored)
 
+    def replace_all(self, whole: sql.Identifier) -> None:
+        """From what is stored to the rows of a temporary table."""
+        rows = sql.SQL("SELECT {}, __pgs_row_id, __pgs_weight FROM {}")
+        self.lay_down(rows.format(identifiers(self.names), whole), minus_stored=True)
+
     def lay_down(self, rows: sql.Composed, minus_stored: bool) -> None:
         """The delta from rows with weights: equal rows once, zeros dropped."""
         if minus_stored:
