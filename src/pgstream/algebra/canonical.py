@@ -43,6 +43,11 @@ BLIND = frozenset(
     ("=", "<>", "<", "<=", ">", ">=", "in", "is distinct from", "is not distinct from",
      "is null", "is not null")
 )  # fmt: skip
+# Of a numeric these have an equal value, whatever its trailing zeros. A quotient has not.
+ARITHMETIC = frozenset(
+    ("+", "-", "*", "%", "negate", "abs", "case", "coalesce", "nullif", "greatest", "least",
+     "round", "trunc", "ceil", "ceiling", "floor", "sign", "mod")
+)  # fmt: skip
 
 
 # --- types --------------------------------------------------------------------------------------
@@ -64,9 +69,12 @@ def canonical_type(type_: Type) -> Type:
 
 def common_spelling(types: Sequence[Type]) -> Type:
     """The type of values that come from columns of these types."""
+    first = types[0]
     if any(has_spellings(t) for t in types) or not same_spelling(types):
-        return replace(types[0], equality=Equality.SPELLINGS)
-    return types[0]
+        alike = len({t.declared for t in types}) == 1
+        declared = first.declared if alike else first.without_modifier
+        return replace(first, declared=declared, equality=Equality.SPELLINGS)
+    return first
 
 
 def require_key(type_: Type, sentence: str) -> None:
@@ -246,8 +254,11 @@ def expressions_of(node: Node) -> Iterator[Expression]:
 
 
 def tells_spelling(part: Expression) -> bool:
-    if isinstance(part, Call):
-        blind = part.function in BLIND
-    else:
-        blind = isinstance(part, Native) and part.label == LABEL
-    return not blind and any(is_canonical(argument.type) for argument in arguments(part))
+    """Whether the part may differ for equal values of its arguments."""
+    name = part.function if isinstance(part, Call) else getattr(part, "label", "")
+    if name in BLIND or name == LABEL:
+        return False
+    hidden = [argument.type for argument in arguments(part) if is_canonical(argument.type)]
+    if name == "cast" and not part.type.is_text:
+        hidden = [type_ for type_ in hidden if type_.name != "numeric"]
+    return any(type_.name != "numeric" or name not in ARITHMETIC for type_ in hidden)

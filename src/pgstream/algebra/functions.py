@@ -63,11 +63,13 @@ def is_comparable(types: Sequence[Type]) -> bool:
 
 def same_spelling(types: Sequence[Type]) -> bool:
     """Whether equal values of the types have one text: those of numeric(4,1)[] and of
-    numeric(4,2)[] have not."""
+    numeric(4,2)[] have not, nor have numerics that travel as text."""
     if len({t.compares for t in types}) > 1:
         return False
-    made_of_others = types[0].category in CONTAINERS and types[0].compares is Equality.TEXT
-    return not made_of_others or len({t.declared for t in types}) == 1
+    by_digits = types[0].category in CONTAINERS or types[0].as_text
+    if not by_digits or types[0].compares is not Equality.TEXT:
+        return True
+    return len({t.declared for t in types}) == 1
 
 
 def _equality(call: Call) -> bool:

@@ -177,6 +177,8 @@ class GroupedSelect:
         type_ = self.value(call.argument).type
         if aggregate_refusal(call.function, type_) is not None:
             return False
+        if call.function == "avg" and self.result(call.function, type_).as_text:
+            return False  # Spark would divide
         open_digits = type_.is_numeric and type_.digits is None and call.function in MOMENTS
         return not open_digits or self.scale(call) is not None
 
@@ -186,13 +188,16 @@ class GroupedSelect:
             value = self.filtered(value, call.condition)
         if value is None:
             return AggregateCall(call.function, None, BIGINT)
-        type_ = self.select.catalog.type_of(f"{call.function}(s.c0)", {0: value.type})
+        type_ = self.result(call.function, value.type)
         place, scale = placed(value, expressions), None
         if (decimals := self.scale(call)) is not None:
             if call.condition is not None:
                 decimals = self.filtered(decimals, call.condition)
             scale = placed(decimals, expressions)
         return AggregateCall(call.function, place, type_, scale)
+
+    def result(self, function: str, argument: Type) -> Type:
+        return self.select.catalog.type_of(f"{function}(s.c0)", {0: argument})
 
     def scale(self, call: Counted) -> Expression | None:
         """The argument's number of decimals, where the digits of the result hang on it, its

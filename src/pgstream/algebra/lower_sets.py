@@ -11,6 +11,7 @@ Where such a query is the last step, its counts are stored and nothing is read a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -152,7 +153,8 @@ def _is_null(tree: Node, index: int) -> bool:
 
 
 def _is_of(type_: Type, wanted: Type) -> bool:
-    return type_.name == wanted.name and type_.compares is wanted.compares
+    """Also with the same length or digits: values of the other side may have more."""
+    return type_.declared == wanted.declared and type_.compares is wanted.compares
 
 
 def _cast(tree: Node, types: list[Type]) -> Node:
@@ -166,7 +168,8 @@ def _cast(tree: Node, types: list[Type]) -> Node:
         if _is_null(tree, i):
             expressions.append(Literal(None, type_))
         elif column.type.name == type_.name:
-            expressions.append(Ref(i, column.type if _is_of(column.type, type_) else type_))
+            declared, equality = type_.declared, type_.equality
+            expressions.append(Ref(i, replace(column.type, declared=declared, equality=equality)))
         else:
             expressions.append(Call("cast", (Ref(i, column.type),), type_))
     return Project(tree, tuple(expressions), tuple(column.name for column in columns))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pgstream.algebra.carry import carry
 from pgstream.algebra.differentiate import Changed, Differential, differentiate, sources
 from pgstream.algebra.expressions import Expression
 from pgstream.algebra.hand_over import hand_over
@@ -169,9 +170,11 @@ def plan(tree: Node, top: Top | None = None, recursions: Sequence[Recursion] = (
         aggregate = accumulated.aggregate
         kept = aggregate.with_inputs(hand_over(aggregate.input))
         tree = _above(tree, aggregate, legalize(kept))
-        accumulated = _accumulated(tree)
     terms = [replace(r, base=hand_over(r.base), step=hand_over(r.step)) for r in recursions]
-    return Plan(tree, accumulated, top, tuple(map(maintained, terms)))
+    made = tuple(map(maintained, terms))
+    recursive = [node for r in made for term in (r.base, r.step) for node in term.walk()]
+    tree = carry(tree, decimals=[node for node in recursive if isinstance(node, Scan)])
+    return Plan(tree, accumulated and _accumulated(tree), top, made)
 
 
 def _accumulated(tree: Node) -> Accumulated | None:

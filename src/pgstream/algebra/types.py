@@ -53,6 +53,8 @@ class Type:
     equality: Equality | None = None
     collate: str = ""
     """The collation as COLLATE takes it, where it is not the database's own."""
+    as_text: bool = False
+    """Of a numeric: Spark does not compute on it. It travels as PostgreSQL writes it."""
 
     @property
     def is_integer(self) -> bool:
@@ -64,7 +66,8 @@ class Type:
 
     @property
     def is_numeric(self) -> bool:
-        return self.name == "numeric"
+        """Whether it is a numeric that Spark computes on."""
+        return self.name == "numeric" and not self.as_text
 
     @property
     def is_number(self) -> bool:
@@ -96,6 +99,8 @@ class Type:
     def compares(self) -> Equality:
         if self.equality is not None:
             return self.equality
+        if self.as_text:  # 1.5 is 1.50
+            return Equality.TEXT if self.digits else Equality.SPELLINGS
         native = self.is_number or self.is_text or self.is_time or self.is_boolean
         if native or self.category == "E" or self.name in FAITHFUL:
             return Equality.TEXT
@@ -106,7 +111,7 @@ class Type:
     @property
     def digits(self) -> tuple[int, int] | None:
         """Precision and scale of a constrained numeric, else None."""
-        if not self.is_numeric or "(" not in self.declared:
+        if self.name != "numeric" or "(" not in self.declared:
             return None
         precision, _, scale = self.declared[self.declared.index("(") + 1 : -1].partition(",")
         return int(precision), int(scale or 0)

@@ -72,7 +72,11 @@ def _aggregate_form(call: WindowCall, types: Sequence[Type]) -> Form | None:
     argument = call.arguments[0].type if call.arguments else None
     if argument is not None and call.function in ("min", "max") and not can_be_ordered(argument):
         return None
-    if argument is not None and call.function in ("sum", "avg") and not argument.is_number:
+    if (
+        argument is not None
+        and call.function in ("sum", "avg")
+        and (not argument.is_number or call.type.as_text)
+    ):
         return None
     if argument is not None and call.function == "avg" and argument.is_numeric:
         return None  # the digits of a quotient depend on those of each value

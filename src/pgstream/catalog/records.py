@@ -35,6 +35,13 @@ class Initiator(StrEnum):
     INITIAL = "INITIAL"
 
 
+class Numerics(StrEnum):
+    """Who computes on numerics. The frontier has it: what is stored hangs on it."""
+
+    ON_SPARK = "SPARK"
+    BY_POSTGRES = "POSTGRES"
+
+
 @dataclass(frozen=True, slots=True)
 class Dependency:
     relid: int
@@ -83,6 +90,10 @@ class StreamTable:
     @property
     def full_name(self) -> str:
         return f"{self.schema}.{self.name}"
+
+    @property
+    def numerics(self) -> Numerics:
+        return Numerics((self.frontier or {}).get("numerics", Numerics.ON_SPARK))
 
     def frontier_of(self, relid: int) -> str | None:
         """The snapshot up to which the source's changes are in the table."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from pgstream.algebra.types import Type
+from pgstream.errors import NumericRange
 
 MAX_DIGITS = 38
 QUOTIENT_SCALE = 24
@@ -49,6 +50,11 @@ BOOLEAN = Carrier("BOOLEAN", pa.bool_())
 
 def decimal(scale: int, *like: Carrier, trimmed: bool = False) -> Carrier:
     """A decimal of this scale, loose or trimmed where one of those it is made of is."""
+    if scale > MAX_DIGITS:
+        raise NumericRange(
+            f"A numeric has {scale} decimals; Spark holds {MAX_DIGITS} digits.",
+            hint="Declare the columns as numeric(p, s), or round them in a subquery.",
+        )
     return Carrier(
         f"DECIMAL({MAX_DIGITS},{scale})",
         pa.decimal128(MAX_DIGITS, scale),

@@ -48,7 +48,7 @@ class PostgresCatalog:
     """The catalog that a query is lowered against.
 
     `used` names, per relid, the columns that the query reads; `streams` are the relids of
-    stream tables.
+    stream tables. `numerics_as_text`: no numeric is one that Spark computes on.
     """
 
     def __init__(
@@ -56,8 +56,10 @@ class PostgresCatalog:
         connection: psycopg.Connection,
         used: Mapping[int, frozenset[str]],
         streams: frozenset[int],
+        numerics_as_text: bool = False,
     ) -> None:
         self.connection = connection
+        self.numerics_as_text = numerics_as_text
         self.used = used
         self.streams = streams
         self._types: dict[tuple[int, int], Type] = {}
@@ -198,6 +200,8 @@ class PostgresCatalog:
                 found = Type(name, declared, category, equality=equality)
             if found.is_text:
                 found = replace(found, collation=self.default_collation)
+            if found.is_numeric and self.numerics_as_text:
+                found = replace(found, as_text=True)
             self._types[type_id, modifier] = found
         return found
 

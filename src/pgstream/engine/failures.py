@@ -49,7 +49,8 @@ def as_refresh_error(error: Exception) -> RefreshError:
     text = _text(error)
     condition = error.getCondition() if isinstance(error, PySparkException) else None
     name = (condition or _condition(text) or "").partition(".")[0]
-    if name in TOO_WIDE or "exceeds the digits that Spark holds" in text:
+    not_a_decimal = name == "CAST_INVALID_INPUT" and '"DECIMAL(' in text  # NaN or infinity
+    if name in TOO_WIDE or not_a_decimal or "exceeds the digits that Spark holds" in text:
         return NumericRange(
             "A numeric value needs more than the 38 digits that Spark holds.",
             detail=_cause(text),

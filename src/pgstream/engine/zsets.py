@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from pgstream.engine.carriers import union_carrier
 from pgstream.engine.rows import Rows, consolidated, one_spelling
+from pgstream.errors import NumericRange
 
 
 def total(parts: Sequence[Rows]) -> Rows:
@@ -24,7 +25,12 @@ def joined(parts: Sequence[Rows]) -> Rows:
     carriers = [reduce(union_carrier, column) for column in columns]
     fields = [(f"c{i}", carrier.arrow) for i, carrier in enumerate(carriers)]
     schema = pa.schema([*fields, ("w", pa.int64())])
-    return Rows(pa.concat_tables([p.table.cast(schema) for p in parts]), tuple(carriers))
+    try:
+        return Rows(pa.concat_tables([p.table.cast(schema) for p in parts]), tuple(carriers))
+    except pa.ArrowInvalid as error:
+        raise NumericRange(
+            "A numeric value needs more than the 38 digits that Spark holds.", detail=str(error)
+        ) from None
 
 
 def empty(rows: Rows) -> Rows:

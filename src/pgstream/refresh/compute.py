@@ -15,7 +15,7 @@ from pgstream.database.quoting import Name
 from pgstream.engine.execution import Execution
 from pgstream.refresh.prepare import Prepared
 from pgstream.storage.apply import Target
-from pgstream.storage.names import STATE_SCHEMA, staging_table
+from pgstream.storage.names import STATE_SCHEMA, staging_table, temporary
 from pgstream.storage.staged import convert, create_staging, drop_staging, load
 from pgstream.storage.state import State
 from pgstream.storage.top import TopRows
@@ -54,14 +54,25 @@ class Computation:
             self.read_whole(rows, changed)
             return
         if plan.accumulated is None:
-            stored = self.prepared.stored if self.prepared.table.is_populated else None
-            self.lay_down(plan.full(changed, stored), self.target.delta, plan.columns)
+            self.full_rows(changed)
             return
         state = self.state(plan.accumulated)
         state.create()
         self.lay_down(plan.full(changed, None), state.core, state.columns)
         state.replace_all()
         self.finish(plan.accumulated, state, minus_stored=True)
+
+    def full_rows(self, changed: Changed) -> None:
+        """Spark takes what is stored from the result. What another plan has stored may have other
+        row ids: PostgreSQL does it then."""
+        plan, is_populated = self.prepared.plan, self.prepared.table.is_populated
+        if is_populated and self.prepared.renews:
+            whole = temporary("whole", self.prepared.table.id)
+            self.lay_down(plan.full(changed, None), whole, plan.columns)
+            self.target.replace_all(whole)
+            return
+        stored = self.prepared.stored if is_populated else None
+        self.lay_down(plan.full(changed, stored), self.target.delta, plan.columns)
 
     def differential(self, changed: Changed) -> bool:
         """The change of the result; False if nothing can have changed."""

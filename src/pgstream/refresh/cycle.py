@@ -14,7 +14,7 @@ from typing import Any
 from pgstream.algebra.differentiate import Changed
 from pgstream.algebra.operators.scan import Change, Part, Scan
 from pgstream.catalog import store
-from pgstream.catalog.records import Action, Initiator, RefreshResult, StreamTable
+from pgstream.catalog.records import Action, Initiator, Numerics, RefreshResult, StreamTable
 from pgstream.database.connection import Connection
 from pgstream.engine.execution import Execution
 from pgstream.engine.handover import Handover
@@ -23,7 +23,13 @@ from pgstream.engine.queries import estimated_rows
 from pgstream.engine.rows import Large
 from pgstream.engine.session import Sessions
 from pgstream.engine.ways import Ways
-from pgstream.errors import PgStreamError, RefreshConflict, SourceChanged
+from pgstream.errors import (
+    NumericRange,
+    PgStreamError,
+    QueryError,
+    RefreshConflict,
+    SourceChanged,
+)
 from pgstream.monitor.explain import explain
 from pgstream.refresh.changes import SourceChanges, find_changes
 from pgstream.refresh.clean import clean
@@ -147,10 +153,13 @@ class Cycle:
         decision = decide(table, changes, self.settings, self.size_of(table), self.full_asked)
         crash_point("decide")
         result = RefreshResult(table.full_name, decision.action, decision.reason)
+        numerics = table.numerics
         if decision.action is not Action.NO_DATA:
-            result = self.compute_and_apply(table, changes, decision, snapshot, pending)
+            result, numerics = self.compute_and_apply(table, changes, decision, snapshot, pending)
         relids = [source.relid for source in table.dependencies]
         frontier = snapshot.frontier(own_xid, relids)
+        if numerics is Numerics.BY_POSTGRES:
+            frontier["numerics"] = numerics.value
         if not store.advance(self.links.apply, table, frontier, snapshot.taken_at):
             raise RefreshConflict(
                 f"{table.full_name} was altered while it was being refreshed.",
@@ -165,9 +174,43 @@ class Cycle:
         decision: Decision,
         snapshot: Snapshot,
         pending: Pending,
+    ) -> tuple[RefreshResult, Numerics]:
+        """Once more where a numeric is beyond Spark: then PostgreSQL computes on numerics."""
+        numerics = Numerics.ON_SPARK if self.full_asked else table.numerics
+        prepared = self.preparations.of(self.links.apply, table, numerics)
+        if numerics is Numerics.ON_SPARK:
+            try:
+                with self.links.apply.transaction():  # a savepoint
+                    return self.attempt(prepared, changes, decision, snapshot, pending), numerics
+            except NumericRange as error:
+                prepared = self.prepared_by_postgres(table, error)
+            if decision.action is Action.DIFFERENTIAL:  # what is stored is of another plan
+                decision = Decision(Action.FULL, "a numeric is beyond Spark")
+        decision = replace(decision, reason=f"{decision.reason}; PostgreSQL computes on numerics")
+        result = self.attempt(prepared, changes, decision, snapshot, pending)
+        return result, Numerics.BY_POSTGRES
+
+    def prepared_by_postgres(self, table: StreamTable, error: NumericRange) -> Prepared:
+        """The plan in which Spark does not compute on numerics; raises the error if there is
+        none."""
+        drop_staging(self.links.notes, table.id)
+        drop_handed(self.links.notes, table.id)
+        try:
+            return self.preparations.of(self.links.apply, table, Numerics.BY_POSTGRES)
+        except QueryError as refused:
+            error.detail = f"PostgreSQL does not take over. {refused.message}"
+            raise error from refused
+
+    def attempt(
+        self,
+        prepared: Prepared,
+        changes: SourceChanges,
+        decision: Decision,
+        snapshot: Snapshot,
+        pending: Pending,
     ) -> RefreshResult:
-        prepared = self.preparations.of(self.links.apply, table)
-        if not table.is_populated:
+        table = prepared.table
+        if prepared.renews:
             rows = explain(prepared.plan, self.links.apply)
             store.save_explanation(self.links.apply, table.id, rows)
             store.save_query(self.links.apply, table.id, prepared.table.defining_query)

@@ -10,7 +10,7 @@ from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.algebra.plan import Plan, plan
 from pgstream.algebra.recursion import Recursion, placed, used_by
 from pgstream.algebra.top import split_top
-from pgstream.catalog.records import StreamTable
+from pgstream.catalog.records import Numerics, StreamTable
 from pgstream.database.connection import Connection
 from pgstream.engine.describe import PostgresCatalog
 from pgstream.errors import PermissionDenied, QueryError, SyntaxFault
@@ -25,6 +25,12 @@ from pgstream.sql.places import place_of_word
 class Prepared:
     table: StreamTable
     plan: Plan
+    numerics: Numerics
+
+    @property
+    def renews(self) -> bool:
+        """Whether nothing is stored of this plan: nothing at all, or what another plan made."""
+        return self.table.frontier is None or self.table.numerics is not self.numerics
 
     @property
     def stored(self) -> Scan:
@@ -43,13 +49,18 @@ def check_text(text: str) -> None:
         run_passes(parse(text), text)
 
 
-def prepare(connection: Connection, table: StreamTable) -> Prepared:
-    """The plan of a registered stream table; an error names its place in the user's text."""
+def prepare(
+    connection: Connection, table: StreamTable, numerics: Numerics | None = None
+) -> Prepared:
+    """The plan of a registered stream table; an error names its place in the user's text.
+    `numerics` says who computes on them, if not those who did so far."""
+    numerics = numerics or table.numerics
     try:
         check_text(table.original_query)
         used = {d.relid: d.columns for d in table.dependencies}
         streams = frozenset(d.relid for d in table.dependencies if d.is_stream)
-        catalog = PostgresCatalog(connection, used, streams)
+        as_text = numerics is Numerics.BY_POSTGRES
+        catalog = PostgresCatalog(connection, used, streams, numerics_as_text=as_text)
         table = expand(connection, table)
         text = "" if table.views else table.original_query  # no place in a view is the user's
         deparsed = run_passes(parse_deparsed(table.defining_query), text)
@@ -69,7 +80,7 @@ def prepare(connection: Connection, table: StreamTable) -> Prepared:
             _mention_views(error, table)
         raise
     _only_registered(table, made)
-    return Prepared(table, made)
+    return Prepared(table, made, numerics)
 
 
 def _mention_views(error: QueryError, table: StreamTable) -> None:
@@ -93,14 +104,14 @@ class Preparations:
     def __init__(self) -> None:
         self._known: dict[int, tuple[object, Prepared]] = {}
 
-    def of(self, connection: Connection, table: StreamTable) -> Prepared:
-        mark = self._mark(connection, table)
+    def of(self, connection: Connection, table: StreamTable, numerics: Numerics) -> Prepared:
+        mark = (numerics, self._mark(connection, table))
         found = self._known.get(table.id)
         if found is None or found[0] != mark:
-            found = (mark, prepare(connection, table))
+            found = (mark, prepare(connection, table, numerics))
             self._known[table.id] = found
         query = found[1].table.defining_query
-        return Prepared(replace(table, defining_query=query), found[1].plan)
+        return replace(found[1], table=replace(table, defining_query=query))
 
     def _mark(self, connection: Connection, table: StreamTable) -> object:
         relids = [d.relid for d in table.dependencies]

@@ -42,7 +42,7 @@ class Recursions:
     def replace(self, recursion: Recursion, fixpoint: Fixpoint) -> None:
         """All rows anew. Who reads the CTE reads them in place of the stored ones."""
         rows = fixpoint.whole()
-        if self.computation.prepared.table.is_populated:
+        if not self.computation.prepared.renews:
             before = fixpoint.stored_whole()
             self.store(recursion, total([rows, negated(before)]))
         else:

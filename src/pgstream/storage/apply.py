@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import psycopg
 from psycopg import sql
@@ -59,6 +59,11 @@ class Target:
         rows = finished_rows(plan, core, self.columns)
         self.lay_down(rows, minus_stored)
 
+    def replace_all(self, whole: sql.Identifier) -> None:
+        """From what is stored to the rows of a temporary table."""
+        rows = sql.SQL("SELECT {}, __pgs_row_id, __pgs_weight FROM {}")
+        self.lay_down(rows.format(identifiers(self.names), whole), minus_stored=True)
+
     def lay_down(self, rows: sql.Composed, minus_stored: bool) -> None:
         """The delta from rows with weights: equal rows once, zeros dropped."""
         if minus_stored:
@@ -95,17 +100,9 @@ class Target:
         wanted = row[0] if row else 0
         if not wanted:
             return 0
-        deleted = self.connection.execute(
-            sql.SQL(
-                "DELETE FROM {t} WHERE ctid = ANY(ARRAY("
-                " SELECT place FROM ("
-                "  SELECT s.ctid AS place, -d.__pgs_weight AS copies,"
-                "   row_number() OVER (PARTITION BY d.__pgs_number) AS copy"
-                "  FROM (SELECT *, row_number() OVER () AS __pgs_number"
-                "        FROM {} WHERE __pgs_weight < 0) d"
-                "  JOIN {t} s ON {}) found WHERE copy <= copies))"
-            ).format(self.delta, match(self.columns, "s", "d"), t=self.table)
-        ).rowcount
+        loose = [c.name for c in self.columns if c.type.name == "numeric" and not c.type.digits]
+        removal = self._removal_by_spelling(loose) if loose else self._removal()
+        deleted = self.connection.execute(removal).rowcount
         if deleted != wanted:
             raise IntegrityError(
                 f"{self.full_name} does not hold {wanted - deleted} of the {wanted} rows that "
@@ -113,6 +110,50 @@ class Target:
                 hint="Refresh it in FULL mode; was the table changed by hand?",
             )
         return deleted
+
+    def _removal(self) -> sql.Composed:
+        return sql.SQL(
+            "DELETE FROM {t} WHERE ctid = ANY(ARRAY("
+            " SELECT place FROM ("
+            "  SELECT s.ctid AS place, -d.__pgs_weight AS copies,"
+            "   row_number() OVER (PARTITION BY d.__pgs_number) AS copy"
+            "  FROM (SELECT *, row_number() OVER () AS __pgs_number"
+            "        FROM {} WHERE __pgs_weight < 0) d"
+            "  JOIN {t} s ON {}) found WHERE copy <= copies))"
+        ).format(self.delta, match(self.columns, "s", "d"), t=self.table)
+
+    def _removal_by_spelling(self, loose: Sequence[str]) -> sql.Composed:
+        """Of rows that differ in trailing zeros only, those with the delta's own zeros first.
+        What was removed then stands in the delta, as it was written: readers remove just that."""
+        columns = by_value(self.columns)
+        negative = sql.SQL(
+            "SELECT {n}, __pgs_row_id, ROW({l})::text AS __pgs_spelling, -__pgs_weight"
+            " AS __pgs_weight FROM {d} WHERE __pgs_weight < 0"
+        ).format(n=identifiers(self.names), l=identifiers(loose), d=self.delta)
+        groups = [_grouped(column) for column in columns]
+        wanted = sql.SQL(
+            "SELECT {back}, __pgs_row_id, row_number() OVER () AS __pgs_number,"
+            " sum(__pgs_weight) AS __pgs_copies,"
+            " jsonb_object_agg(__pgs_spelling, __pgs_weight) AS __pgs_spellings"
+            " FROM ({negative}) negative GROUP BY {groups}, __pgs_row_id"
+        ).format(back=_ungrouped(columns, groups), negative=negative, groups=COMMA.join(groups))
+        found = sql.SQL(
+            "SELECT s.ctid AS place, d.__pgs_number, d.__pgs_copies, row_number() OVER"
+            " (PARTITION BY d.__pgs_number, ROW({l})::text)"
+            "  <= coalesce((d.__pgs_spellings ->> ROW({l})::text)::bigint, 0) AS is_spelled"
+            " FROM ({wanted}) d JOIN {t} s ON {match}"
+        ).format(
+            l=identifiers(loose, "s"), wanted=wanted, t=self.table, match=match(columns, "s", "d")
+        )
+        return sql.SQL(
+            "WITH gone AS (DELETE FROM {t} WHERE ctid = ANY(ARRAY(SELECT place FROM ("
+            " SELECT *, row_number() OVER (PARTITION BY __pgs_number ORDER BY is_spelled DESC)"
+            "  AS copy FROM ({found}) found) ranked WHERE copy <= __pgs_copies))"
+            " RETURNING {n}, __pgs_row_id),"
+            " replaced AS (DELETE FROM {d} WHERE __pgs_weight < 0)"
+            " INSERT INTO {d} ({n}, __pgs_row_id, __pgs_weight)"
+            " SELECT {n}, __pgs_row_id, -1 FROM gone"
+        ).format(t=self.table, found=found, d=self.delta, n=identifiers(self.names))
 
     def _append_to_buffer(self) -> None:
         """What this table's own readers will read as its change."""
@@ -157,16 +198,25 @@ def finished_rows(
 def consolidated(columns: Sequence[Column], rows: sql.Composable) -> sql.Composed:
     """Equal rows once, with the sum of their weights; zeros dropped."""
     groups = [_grouped(column) for column in columns]
-    back = [
-        sql.SQL("{}::{} AS {}").format(group, type_sql(column.type), sql.Identifier(column.name))
-        for group, column in zip(groups, columns, strict=True)
-    ]
     return sql.SQL(
         "SELECT {}, __pgs_row_id, sum(__pgs_weight)::bigint AS __pgs_weight FROM ({}) rows"
         " GROUP BY {}, __pgs_row_id HAVING sum(__pgs_weight) <> 0"
-    ).format(COMMA.join(back), rows, COMMA.join(groups))
+    ).format(_ungrouped(columns, groups), rows, COMMA.join(groups))
+
+
+def by_value(columns: Sequence[Column]) -> list[Column]:
+    """The columns, compared as their types compare even where they travel as text."""
+    return [replace(c, type=replace(c.type, as_text=False)) for c in columns]
 
 
 def _grouped(column: Column) -> sql.Composable:
     name = sql.Identifier(column.name)
-    return name if column.type.has_equality else sql.SQL("{}::text").format(name)
+    by_text = column.type.as_text or not column.type.has_equality
+    return sql.SQL("{}::text").format(name) if by_text else name
+
+
+def _ungrouped(columns: Sequence[Column], groups: Sequence[sql.Composable]) -> sql.Composed:
+    return COMMA.join(
+        sql.SQL("{}::{} AS {}").format(group, type_sql(column.type), sql.Identifier(column.name))
+        for group, column in zip(groups, columns, strict=True)
+    )

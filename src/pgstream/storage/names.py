@@ -39,9 +39,9 @@ def type_sql(type_: Type) -> sql.SQL:
 
 
 def same(column: Column, left: str, right: str) -> sql.Composed:
-    """left.column IS NOT DISTINCT FROM right.column."""
+    """left.column IS NOT DISTINCT FROM right.column; where it travels as text, also as text."""
     form = "{}.{c} IS NOT DISTINCT FROM {}.{c}"
-    if not column.type.has_equality:
+    if column.type.as_text or not column.type.has_equality:
         form = "{}.{c}::text IS NOT DISTINCT FROM {}.{c}::text"
     return sql.SQL(form).format(
         sql.Identifier(left), sql.Identifier(right), c=sql.Identifier(column.name)

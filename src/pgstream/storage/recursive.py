@@ -31,14 +31,14 @@ class RecursiveTable(Target):
         self.delta = temporary(f"recursive_{self.number}", id_)
 
     def create(self) -> None:
-        """The state table. One that a refresh left which came to nothing else is emptied."""
+        """An empty state table, with the columns of today."""
+        self.connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self.table))
         defined = [self._defined(column) for column in self.columns]
         self.connection.execute(
-            sql.SQL("CREATE TABLE IF NOT EXISTS {} ({}, {} bigint NOT NULL)").format(
+            sql.SQL("CREATE TABLE {} ({}, {} bigint NOT NULL)").format(
                 self.table, COMMA.join(defined), ROW_ID
             )
         )
-        self.connection.execute(sql.SQL("DELETE FROM {}").format(self.table))
         self._index("row_id", [ROW_ID])
 
     def index(self, looked_up: Iterable[tuple[int, ...]]) -> None:

@@ -42,6 +42,8 @@ class State:
         self.again = temporary("again", id_)
 
     def create(self) -> None:
+        """An empty state, with the columns of today."""
+        self._run("DROP TABLE IF EXISTS {state}")
         defined: list[sql.Composable] = []
         for column in self.columns:
             collate = ' COLLATE "C"' if column.type.is_text else ""
@@ -51,12 +53,12 @@ class State:
                 )
             )
         self.connection.execute(
-            sql.SQL("CREATE TABLE IF NOT EXISTS {} ({}, {} bigint NOT NULL)").format(
+            sql.SQL("CREATE TABLE {} ({}, {} bigint NOT NULL)").format(
                 self.table, COMMA.join(defined), ROW_ID
             )
         )
         self.connection.execute(
-            sql.SQL("CREATE INDEX IF NOT EXISTS {} ON {} ({})").format(
+            sql.SQL("CREATE INDEX {} ON {} ({})").format(
                 sql.Identifier(f"state_{self.id}_row_id"), self.table, ROW_ID
             )
         )
@@ -65,7 +67,6 @@ class State:
 
     def replace_all(self) -> None:
         """`core` holds all groups."""
-        self._run("DELETE FROM {state}")
         self._run(
             "INSERT INTO {state} ({names}, __pgs_row_id) SELECT {names}, __pgs_row_id FROM {core}"
         )

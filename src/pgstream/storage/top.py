@@ -196,7 +196,8 @@ class TopRows:
 def total_order(
     top: Top, columns: Sequence[Column], collations: dict[str, sql.Composable]
 ) -> sql.Composed:
-    """The keys as PostgreSQL sorts them, then all columns, then the row's hash."""
+    """The keys as PostgreSQL sorts them, then all columns, then the row's hash, then trailing
+    zeros."""
     items: list[sql.Composable] = []
     for key in top.order:
         column = columns[key.column]
@@ -210,6 +211,7 @@ def total_order(
         items.append(sql.SQL("{}{}{}").format(sql.Identifier(column.name), collation, ending))
     items += [_tie_breaker(column) for column in columns]
     items.append(sql.SQL("__pgs_row_id"))
+    items += [_spelling(column) for column in columns if column.type.as_text]
     return COMMA.join(items)
 
 
@@ -217,8 +219,12 @@ def _tie_breaker(column: Column) -> sql.Composable:
     """Any order that is always the same; the text's where the type may have none."""
     name = sql.Identifier(column.name)
     if not _is_sorted(column.type):
-        return sql.SQL('{}::text COLLATE "C"').format(name)
+        return _spelling(column)
     return sql.SQL('{} COLLATE "C"').format(name) if column.type.is_text else name
+
+
+def _spelling(column: Column) -> sql.Composable:
+    return sql.SQL('{}::text COLLATE "C"').format(sql.Identifier(column.name))
 
 
 def _is_sorted(type_: Type) -> bool:
