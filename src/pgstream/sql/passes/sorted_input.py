@@ -18,9 +18,11 @@ from sqlglot import exp
 
 from pgstream.sql.cut import is_cut, is_grouped, output_place
 from pgstream.sql.json_calls import JsonCall
+from pgstream.sql.levels import is_name
 from pgstream.sql.ordered_calls import add_order, is_distinct, order_of
 from pgstream.sql.parse import Query
 from pgstream.sql.passes.build import Names, everywhere
+from pgstream.sql.scope import aliases
 from pgstream.sql.walk import parts
 
 COLLECTS = frozenset(
@@ -71,14 +73,24 @@ def _places(select: exp.Select) -> list[exp.Expr]:
 
 
 def _collecting(select: exp.Select) -> Iterator[exp.Expr]:
+    own = aliases(select)
     for place in _places(select):
         for part in parts(place):
-            if isinstance(part, exp.Anonymous) and _name(part) in COLLECTS and not _is_sorted(part):
+            if _collects(part) and _reads_one_of(part, own):
                 yield part
 
 
-def _is_sorted(call: exp.Expr) -> bool:
-    return order_of(call) is not None or is_distinct(call)
+def _collects(call: exp.Expr) -> bool:
+    """Whether it is a call that collects its rows as they come."""
+    if not isinstance(call, exp.Anonymous) or _name(call) not in COLLECTS:
+        return False
+    return order_of(call) is None and not is_distinct(call)
+
+
+def _reads_one_of(call: exp.Expr, own: frozenset[str]) -> bool:
+    """A call that reads only columns of a query outside is that query's."""
+    read = {column.table for column in call.find_all(exp.Column) if is_name(column)}
+    return not read or "" in read or bool(read & own)
 
 
 def _unordered_windows(select: exp.Select) -> Iterator[exp.Window]:
@@ -184,8 +196,10 @@ def _column(name: exp.Identifier, item: exp.Expr) -> exp.Column:
 def _ordinality(item: exp.Expr, names: Names) -> exp.Identifier | None:
     """The column that numbers a function's rows; it is added if there is none."""
     alias = item.args.get("alias")
-    if alias is None or not alias.args.get("columns") or isinstance(item.this, JsonCall):
+    if isinstance(item.this, JsonCall):
         return None
+    if alias is None or not alias.args.get("columns"):  # PostgreSQL prints them, users need not
+        return exp.to_identifier(names.new("o"))
     call = item.this if isinstance(item.this, exp.Unnest) else item
     if isinstance(call, exp.Unnest):  # the parser keeps that column's name apart
         if not call.args.get("offset"):

@@ -24,3 +24,5 @@ SELECT array_agg(x + y) AS a, array_agg(y) AS b FROM ROWS FROM (generate_series(
 SELECT "G g", array_agg("I") AS a FROM (SELECT id AS "I", g AS "G g" FROM t ORDER BY x DESC, "I") "S s" GROUP BY "G g";
 SELECT u.id, array_agg(r.i) AS a FROM u, LATERAL (SELECT t.id AS i FROM t WHERE t.k = u.k ORDER BY t.y DESC, t.id) r GROUP BY u.id;
 SELECT u.id, string_agg(r.g, ',') AS a FROM u JOIN e ON e.a = u.k LEFT JOIN LATERAL (SELECT t.g FROM t WHERE t.k = u.k ORDER BY t.y, t.id LIMIT 2) r ON r.g <> 'c' GROUP BY u.id;
+SELECT (SELECT string_agg(t.g, ',' ORDER BY t.id) FROM (VALUES (1)) v(z)) AS a, (SELECT array_agg(v.z) FROM (VALUES (2), (1)) v(z)) AS b FROM t;
+SELECT id, (SELECT array_agg(t.x) FROM (VALUES (1)) v(z)) IS NULL AS a, (SELECT e FROM unnest(ARRAY['b', t.g]) e LIMIT 1) AS b FROM t GROUP BY id;
