@@ -28,3 +28,5 @@ SELECT (SELECT string_agg(t.g, ',' ORDER BY t.id) FROM (VALUES (1)) v(z)) AS a, 
 SELECT id, (SELECT array_agg(t.x) FROM (VALUES (1)) v(z)) IS NULL AS a, (SELECT e FROM unnest(ARRAY['b', t.g]) e LIMIT 1) AS b FROM t GROUP BY id;
 WITH v(x, y) AS (VALUES (3, 'c'), (1, 'a')) SELECT array_agg(w.y) AS a FROM v AS w(p, y);
 WITH v(x) AS (VALUES (3), (1), (5) ORDER BY column1 DESC LIMIT 2) SELECT array_agg(x) AS a FROM v;
+SELECT id, array_agg(x) AS a FROM (SELECT t.id, e AS x FROM t, unnest(ARRAY[t.g, 'z', 'b']) e) s GROUP BY id;
+SELECT s.id, e FROM (SELECT id, g FROM t ORDER BY y DESC, id) s, unnest(ARRAY[s.g, 'z', 'b']) e LIMIT 5;

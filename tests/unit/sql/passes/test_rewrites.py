@@ -8,6 +8,7 @@ from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.deparsed import parse_deparsed, write
 from pgstream.sql.grouping import grouping_sets as sets_of
 from pgstream.sql.grouping import too_many
+from pgstream.sql.parse import parse
 from pgstream.sql.passes import REWRITES, rewrite
 from pgstream.sql.passes.above_grouping import above_grouping
 from pgstream.sql.passes.distinct_on import distinct_on
@@ -200,3 +201,26 @@ def test_more_than_64_grouping_sets_are_refused(group: str, refused: bool) -> No
 def test_what_grouping_sets_cannot_tell_is_refused(query: str, words: str) -> None:
     with pytest.raises(UnsupportedConstruct, match=words):
         grouping_sets(parse_deparsed(query))
+
+
+@pytest.mark.parametrize(
+    ("query", "refused"),
+    [
+        ("SELECT id FROM t LIMIT 1", True),
+        ("SELECT id FROM (SELECT id FROM t) s LIMIT 1", True),
+        ("SELECT id FROM (SELECT * FROM t ORDER BY 1) s WHERE id > 1 LIMIT 1", False),
+        ("SELECT * FROM (SELECT upper(g) FROM (SELECT * FROM t ORDER BY x) q) s LIMIT 1", False),
+        ("SELECT DISTINCT g FROM (SELECT g FROM t ORDER BY x) s LIMIT 1", True),
+        ("SELECT s.id FROM (SELECT id FROM t ORDER BY x) s JOIN u ON u.id = s.id LIMIT 1", True),
+        ("SELECT e FROM unnest(ARRAY[2, 1]) e LIMIT 1", False),
+        ("SELECT e FROM t, unnest(t.a) e LIMIT 1", True),
+        ("SELECT id FROM (SELECT e AS id FROM t, unnest(t.a) e) s LIMIT 1", True),
+        ("WITH s AS (SELECT id FROM t ORDER BY x) SELECT id FROM s LIMIT 1", False),
+    ],
+)
+def test_limit_needs_an_order_of_all_rows(query: str, refused: bool) -> None:
+    if not refused:
+        refuse(parse(query), query)
+        return
+    with pytest.raises(UnsupportedConstruct, match="LIMIT without ORDER BY"):
+        refuse(parse(query), query)
