@@ -102,6 +102,15 @@ class Deparsed(Postgres):
             exp.CurrentTime: lambda *_: "CURRENT_TIME",
         }
 
+        def table_sql(self, expression: exp.Table, sep: str = " AS ") -> str:
+            """WITH ORDINALITY stands before the joins."""
+            if not (expression.args.get("ordinality") and expression.args.get("joins")):
+                return super().table_sql(expression, sep)  # type: ignore[no-any-return]
+            alone = expression.copy()
+            alone.set("joins", None)
+            joins = self.expressions(expression, key="joins", sep="", flat=True)
+            return f"{super().table_sql(alone, sep)}{joins}"
+
 
 def parse_deparsed(text: str) -> Query:
     try:

@@ -259,10 +259,10 @@ class _Orders:
 
     def ordinality(self, item: exp.Expr) -> exp.Identifier | None:
         """The column that numbers a function's rows; it is added if there is none."""
-        alias = item.args.get("alias")
-        if isinstance(item.this, JsonCall):
-            return None
-        if alias is None or not alias.args.get("columns"):  # not so where PostgreSQL prints it
+        alias, given = item.args.get("alias"), _given(item)
+        if isinstance(item.this, JsonCall) or any(isinstance(c, exp.ColumnDef) for c in given):
+            return None  # their syntax has no WITH ORDINALITY
+        if alias is None or not given:  # not so where PostgreSQL prints it
             return self.hidden()
         call = item.this if isinstance(item.this, exp.Unnest) else item
         if isinstance(call, exp.Unnest):  # the parser keeps that column's name apart

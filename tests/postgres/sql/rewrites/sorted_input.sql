@@ -30,3 +30,4 @@ WITH v(x, y) AS (VALUES (3, 'c'), (1, 'a')) SELECT array_agg(w.y) AS a FROM v AS
 WITH v(x) AS (VALUES (3), (1), (5) ORDER BY column1 DESC LIMIT 2) SELECT array_agg(x) AS a FROM v;
 SELECT id, array_agg(x) AS a FROM (SELECT t.id, e AS x FROM t, unnest(ARRAY[t.g, 'z', 'b']) e) s GROUP BY id;
 SELECT s.id, e FROM (SELECT id, g FROM t ORDER BY y DESC, id) s, unnest(ARRAY[s.g, 'z', 'b']) e LIMIT 5;
+SELECT array_agg(d.d) FILTER (WHERE v.z = 'a') AS l FROM generate_series(3, 1, -1) d(d) CROSS JOIN (VALUES ('b'), ('a')) v(z);
