@@ -101,6 +101,7 @@ KEEPS_ORDER = (
     "SELECT id, (SELECT string_agg(w, ' ') FROM regexp_split_to_table(t.g || ' z b', ' ') w) AS a"
     " FROM t",
     "SELECT array_agg(v.x) AS a, count(*) AS n FROM (VALUES (3), (1), (2)) v(x)",
+    "WITH v(x, y) AS (VALUES (3, 'c'), (1, 'a')) SELECT v.y, t.id FROM v JOIN t ON t.id = v.x",
 )
 
 

@@ -14,6 +14,7 @@ from sqlglot import TokenType, exp
 from sqlglot.dialects.postgres import Postgres
 
 from pgstream.errors import UnsupportedConstruct
+from pgstream.sql.cut import TABLE, listed_values, values_select
 from pgstream.sql.json_calls import NAMES, JsonCall, json_call_sql, parse_json_call
 from pgstream.sql.parse import Query
 from pgstream.sql.walk import argument_mark
@@ -111,6 +112,15 @@ class Deparsed(Postgres):
             exp.Kwarg: lambda self, node: f"{argument_mark(node)}{self.sql(node, 'expression')}",
         }
 
+        def table_sql(self, expression: exp.Table, sep: str = " AS ") -> str:
+            """WITH ORDINALITY stands before the joins."""
+            if not (expression.args.get("ordinality") and expression.args.get("joins")):
+                return super().table_sql(expression, sep)  # type: ignore[no-any-return]
+            alone = expression.copy()
+            alone.set("joins", None)
+            joins = self.expressions(expression, key="joins", sep="", flat=True)
+            return f"{super().table_sql(alone, sep)}{joins}"
+
 
 def parse_deparsed(text: str) -> Query:
     try:
@@ -125,10 +135,25 @@ def parse_deparsed(text: str) -> Query:
     while isinstance(statement, exp.Subquery) and not statement.alias:
         statement = statement.this
     assert isinstance(statement, exp.Select | exp.SetOperation)
+    for select in list(statement.find_all(exp.Select)):
+        if select is not statement and (values := listed_values(select)) is not None:
+            select.replace(_select_from(values, select))
     for column in list(statement.find_all(exp.Column)):
         if _is_word(column):
             column.replace(exp.var(column.name))
     return statement
+
+
+def _select_from(values: exp.Values, select: exp.Select) -> exp.Select:
+    """The parser reads VALUES as SELECT *; PostgreSQL calls its rows "*VALUES*" in ORDER BY."""
+    made = values_select(values)
+    for clause in ("with_", "order", "limit", "offset"):
+        made.set(clause, select.args.get(clause))
+    order = made.args.get("order")
+    for column in order.find_all(exp.Column) if order else ():
+        if column.table == "*VALUES*":
+            column.set("table", exp.to_identifier(TABLE))
+    return made
 
 
 def _is_word(column: exp.Column) -> bool:

@@ -152,8 +152,8 @@ class _Expansion:
         value = bare(node)
         if not _is_constant(value):
             return self.keys.index(value) if value in self.keys else None
-        alike = [key for key in self.keys if _is_constant(key) and _untyped(key) == _untyped(value)]
-        return self.keys.index(alike[0]) if alike and node.parent is None else None
+        alike = [i for i, key in enumerate(self.keys) if value in (key, _untyped(key))]
+        return alike[0] if alike and node.parent is None else None
 
     def grouping(self, node: exp.Expr) -> exp.Expr:
         """A bit for each argument, the first the highest: 1 where the set has not that key."""

@@ -13,14 +13,17 @@ no output columns become some.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from pgstream.sql.cut import is_cut, is_grouped, output_place
 from pgstream.sql.json_calls import JsonCall
+from pgstream.sql.levels import is_name
 from pgstream.sql.ordered_calls import add_order, is_distinct, order_of
 from pgstream.sql.parse import Query
 from pgstream.sql.passes.build import Names, everywhere
+from pgstream.sql.scope import aliases
 from pgstream.sql.walk import parts
 
 COLLECTS = frozenset(
@@ -43,21 +46,21 @@ def inherits_order(select: exp.Expr | None) -> bool:
     """Whether the rows of the SELECT come in an order, though it does not say so."""
     if not isinstance(select, exp.Select) or not _passes_rows(select):
         return False
-    return bool(_input_order(select.copy(), Names(select)))
+    return bool(_Orders(Names(select), whole=True).of_input(select.copy()))
 
 
 def _sort(select: exp.Select, names: Names) -> exp.Select:
     calls = list(_collecting(select))
     windows = [] if is_grouped(select) else list(_unordered_windows(select))
-    bare_cut = is_cut(select) and not select.args.get("order") and _passes_rows(select)
-    keys = _input_order(select, names) if calls or windows or bare_cut else []
+    is_open = is_cut(select) and not select.args.get("order") and inherits_order(select)
+    keys = _Orders(names).of_input(select) if calls or windows or is_open else []
     if not keys:
         return select
     for call in calls:
         add_order(call, keys)
     for window in windows:
         _order_window(window, keys)
-    if bare_cut:
+    if is_open:
         select.set("order", exp.Order(expressions=[key.copy() for key in keys]))
     return select
 
@@ -71,14 +74,24 @@ def _places(select: exp.Select) -> list[exp.Expr]:
 
 
 def _collecting(select: exp.Select) -> Iterator[exp.Expr]:
+    own = aliases(select)
     for place in _places(select):
         for part in parts(place):
-            if isinstance(part, exp.Anonymous) and _name(part) in COLLECTS and not _is_sorted(part):
+            if _collects(part) and _reads_one_of(part, own):
                 yield part
 
 
-def _is_sorted(call: exp.Expr) -> bool:
-    return order_of(call) is not None or is_distinct(call)
+def _collects(call: exp.Expr) -> bool:
+    """Whether it is a call that collects its rows as they come."""
+    if not isinstance(call, exp.Anonymous) or _name(call) not in COLLECTS:
+        return False
+    return order_of(call) is None and not is_distinct(call)
+
+
+def _reads_one_of(call: exp.Expr, own: frozenset[str]) -> bool:
+    """A call that reads only columns of a query outside is that query's."""
+    read = {column.table for column in call.find_all(exp.Column) if is_name(column)}
+    return not read or "" in read or bool(read & own)
 
 
 def _unordered_windows(select: exp.Select) -> Iterator[exp.Window]:
@@ -134,16 +147,6 @@ def _passes_rows(select: exp.Select) -> bool:
     return where is None or where.find(exp.Query) is None
 
 
-def _input_order(select: exp.Select, names: Names) -> Keys:
-    """The order of the rows in FROM, by its columns; hidden ones are added where needed. Of a
-    join only those rows have an order that a function or LATERAL makes of one row."""
-    items = list(_from_items(select))
-    relations = [item for item in items if not (_is_function(item) or _is_lateral(item))]
-    if len(relations) > 1 or relations != items[: len(relations)]:
-        items = [item for item in items if item not in relations]
-    return [key for item in items for key in _item_order(item, names)]
-
-
 def _from_items(select: exp.Select) -> Iterator[exp.Expr]:
     """What FROM lists and joins, one after the other."""
     clause = select.args.get("from_")
@@ -181,41 +184,6 @@ def _column(name: exp.Identifier, item: exp.Expr) -> exp.Column:
     return exp.Column(this=name.copy(), table=table.copy())
 
 
-def _ordinality(item: exp.Expr, names: Names) -> exp.Identifier | None:
-    """The column that numbers a function's rows; it is added if there is none."""
-    alias = item.args.get("alias")
-    if alias is None or not alias.args.get("columns") or isinstance(item.this, JsonCall):
-        return None
-    call = item.this if isinstance(item.this, exp.Unnest) else item
-    if isinstance(call, exp.Unnest):  # the parser keeps that column's name apart
-        if not call.args.get("offset"):
-            call.set("offset", exp.to_identifier(names.new("o")))
-        return call.args["offset"]  # type: ignore[no-any-return]
-    if not item.args.get("ordinality"):
-        item.set("ordinality", True)
-        alias.append("columns", exp.to_identifier(names.new("o")))
-    return alias.args["columns"][-1]  # type: ignore[no-any-return]
-
-
-def _item_order(item: exp.Expr, names: Names) -> Keys:
-    if _is_function(item):
-        number = _ordinality(item, names)
-        return [_ascending(_column(number, item))] if number is not None else []
-    if isinstance(item, exp.Values):
-        return _values_order(item, names)
-    query, given = item.this, item
-    if isinstance(item, exp.Table):
-        cte = None if item.args.get("db") else _cte(item)
-        if cte is None:
-            return []
-        query = cte.this
-        given = item if _given(item) else cte
-    return [
-        exp.Ordered(**{**key.args, "this": _column(name, item)})
-        for name, key in _output_order(query, _given(given), names)
-    ]
-
-
 def _ascending(column: exp.Column) -> exp.Ordered:
     return exp.Ordered(this=column, nulls_first=False)
 
@@ -238,57 +206,119 @@ def _cte(table: exp.Table) -> exp.CTE | None:
     return None
 
 
-def _values_order(values: exp.Values, names: Names) -> Keys:
-    """The rows get their numbers."""
-    alias = values.args.get("alias")
-    if alias is None:
-        return []
-    name = exp.to_identifier(names.new("o"))
-    if not alias.args.get("columns"):
-        width = len(values.expressions[0].expressions)
-        alias.set("columns", [exp.to_identifier(f"column{i + 1}") for i in range(width)])
-    alias.append("columns", name)
-    for number, row in enumerate(values.expressions):
-        row.append("expressions", exp.Literal.number(number))
-    return [_ascending(_column(name, values))]
-
-
-def _output_order(
-    query: exp.Expr, given: list[exp.Identifier], names: Names
-) -> list[tuple[exp.Identifier, exp.Ordered]]:
-    """The order in which a query gives its rows, by its output columns."""
-    while isinstance(query, exp.Subquery | exp.Paren):
-        query = query.this
-    first = query
-    while isinstance(first, exp.SetOperation | exp.Subquery):
-        first = first.this
-    if not isinstance(first, exp.Select):
-        return []
-    found: list[tuple[exp.Identifier, exp.Ordered]] = []
-    for key in _order_by(query, names):
-        place = output_place(key.this, first.expressions)
-        if place is None:
-            if query is not first or _compares_rows(first):
-                return []
-            place = len(first.expressions)
-            first.append("expressions", exp.alias_(key.this.copy(), names.new("o")))
-        item = first.expressions[place]
-        own = item.args["alias"] if isinstance(item, exp.Alias) else item.this
-        found.append((given[place] if place < len(given) else own, key))
-    return found
-
-
 def _compares_rows(select: exp.Select) -> bool:
     """SELECT DISTINCT, to which a column more would matter."""
     distinct = select.args.get("distinct")
     return distinct is not None and distinct.args.get("on") is None
 
 
-def _order_by(query: exp.Expr, names: Names) -> Keys:
-    """What the query orders by itself, or what it reads in an order."""
-    order = query.args.get("order")
-    if order is not None:
-        return list(order.expressions)
-    if isinstance(query, exp.Select) and _passes_rows(query):
-        return _input_order(query, names)
-    return []
+def _output_name(items: list[exp.Expr], place: int) -> exp.Identifier:
+    item = items[place] if place < len(items) else None
+    name = item.args["alias"] if isinstance(item, exp.Alias) else item and item.this
+    # PostgreSQL prints a name for each; a user's text may have a star.
+    return name if isinstance(name, exp.Identifier) else exp.to_identifier(f"column{place + 1}")
+
+
+@dataclass(frozen=True)
+class _Orders:
+    """Finds the order in which rows come, by columns; hidden ones are added where needed.
+
+    Of a join only those rows have an order that a function or LATERAL makes of one row. `whole`:
+    that is not enough.
+    """
+
+    names: Names
+    whole: bool = False
+
+    def of_input(self, select: exp.Select) -> Keys:
+        """The order of the rows in FROM."""
+        items = list(_from_items(select))
+        relations = [item for item in items if not (_is_function(item) or _is_lateral(item))]
+        if len(relations) > 1 or relations != items[: len(relations)]:
+            items = [] if self.whole else [item for item in items if item not in relations]
+        found = [self.of_item(item) for item in items]
+        return [] if self.whole and not all(found) else [key for keys in found for key in keys]
+
+    def of_item(self, item: exp.Expr) -> Keys:
+        if _is_function(item):
+            number = self.ordinality(item)
+            return [_ascending(_column(number, item))] if number is not None else []
+        if isinstance(item, exp.Values):
+            return self.of_values(item)
+        query, given = item.this, item
+        if isinstance(item, exp.Table):
+            cte = None if item.args.get("db") else _cte(item)
+            if cte is None:
+                return []
+            query = cte.this
+            given = item if _given(item) else cte
+        return [
+            exp.Ordered(**{**key.args, "this": _column(name, item)})
+            for name, key in self.of_output(query, _given(given))
+        ]
+
+    def ordinality(self, item: exp.Expr) -> exp.Identifier | None:
+        """The column that numbers a function's rows; it is added if there is none."""
+        alias, given = item.args.get("alias"), _given(item)
+        if isinstance(item.this, JsonCall) or any(isinstance(c, exp.ColumnDef) for c in given):
+            return None  # their syntax has no WITH ORDINALITY
+        if alias is None or not given:  # not so where PostgreSQL prints it
+            return self.hidden()
+        call = item.this if isinstance(item.this, exp.Unnest) else item
+        if isinstance(call, exp.Unnest):  # the parser keeps that column's name apart
+            if not call.args.get("offset"):
+                call.set("offset", self.hidden())
+            return call.args["offset"]  # type: ignore[no-any-return]
+        if not item.args.get("ordinality"):
+            item.set("ordinality", True)
+            alias.append("columns", self.hidden())
+        return alias.args["columns"][-1]  # type: ignore[no-any-return]
+
+    def of_values(self, values: exp.Values) -> Keys:
+        """The rows get their numbers."""
+        alias = values.args.get("alias")
+        if alias is None:
+            return []
+        name = self.hidden()
+        if not alias.args.get("columns"):
+            width = len(values.expressions[0].expressions)
+            alias.set("columns", [exp.to_identifier(f"column{i + 1}") for i in range(width)])
+        alias.append("columns", name)
+        for number, row in enumerate(values.expressions):
+            row.append("expressions", exp.Literal.number(number))
+        return [_ascending(_column(name, values))]
+
+    def of_output(
+        self, query: exp.Expr, given: list[exp.Identifier]
+    ) -> list[tuple[exp.Identifier, exp.Ordered]]:
+        """The order in which a query gives its rows, by its output columns."""
+        while isinstance(query, exp.Subquery | exp.Paren):
+            query = query.this
+        first = query
+        while isinstance(first, exp.SetOperation | exp.Subquery):
+            first = first.this
+        if not isinstance(first, exp.Select):
+            return []
+        found: list[tuple[exp.Identifier, exp.Ordered]] = []
+        for key in self.of_query(query):
+            place = output_place(key.this, first.expressions)
+            if place is None:
+                if query is not first or _compares_rows(first):
+                    return []
+                place = len(first.expressions)
+                first.append("expressions", exp.Alias(this=key.this.copy(), alias=self.hidden()))
+            own = _output_name(first.expressions, place)
+            found.append((given[place] if place < len(given) else own, key))
+        return found
+
+    def of_query(self, query: exp.Expr) -> Keys:
+        """What the query orders by itself, or what it reads in an order."""
+        order = query.args.get("order")
+        if order is not None:
+            return list(order.expressions)
+        if isinstance(query, exp.Select) and _passes_rows(query):
+            return self.of_input(query)
+        return []
+
+    def hidden(self) -> exp.Identifier:
+        return exp.to_identifier(self.names.new("o"))

@@ -59,3 +59,4 @@ SELECT k, (SELECT max(u.x) FROM u) AS m, GROUPING(k) AS b, count(*) AS n FROM t 
 SELECT k, (SELECT u.x FROM u WHERE u.id = t.k) AS v, GROUPING((SELECT u.x FROM u WHERE u.id = t.k), k) AS b FROM t GROUP BY GROUPING SETS (k, v);
 SELECT EXISTS (SELECT 1 FROM u WHERE u.k = t.k) AS v, k IN (SELECT u.k FROM u) AS w, count(*) AS n FROM t GROUP BY CUBE (v, w);
 SELECT true AS y, 2.5 AS z, 'a' AS a, DATE '2024-01-01' AS d, count(*) AS n FROM t GROUP BY CUBE (y, z, a, d);
+SELECT '1'::text AS a, '1'::bigint AS b, '1'::smallint AS c, 1 AS d, count(*) AS n FROM t GROUP BY GROUPING SETS ((a), (c), (d));

@@ -24,3 +24,10 @@ SELECT array_agg(x + y) AS a, array_agg(y) AS b FROM ROWS FROM (generate_series(
 SELECT "G g", array_agg("I") AS a FROM (SELECT id AS "I", g AS "G g" FROM t ORDER BY x DESC, "I") "S s" GROUP BY "G g";
 SELECT u.id, array_agg(r.i) AS a FROM u, LATERAL (SELECT t.id AS i FROM t WHERE t.k = u.k ORDER BY t.y DESC, t.id) r GROUP BY u.id;
 SELECT u.id, string_agg(r.g, ',') AS a FROM u JOIN e ON e.a = u.k LEFT JOIN LATERAL (SELECT t.g FROM t WHERE t.k = u.k ORDER BY t.y, t.id LIMIT 2) r ON r.g <> 'c' GROUP BY u.id;
+SELECT (SELECT string_agg(t.g, ',' ORDER BY t.id) FROM (VALUES (1)) v(z)) AS a, (SELECT array_agg(v.z) FROM (VALUES (2), (1)) v(z)) AS b FROM t;
+SELECT id, (SELECT array_agg(t.x) FROM (VALUES (1)) v(z)) IS NULL AS a, (SELECT e FROM unnest(ARRAY['b', t.g]) e LIMIT 1) AS b FROM t GROUP BY id;
+WITH v(x, y) AS (VALUES (3, 'c'), (1, 'a')) SELECT array_agg(w.y) AS a FROM v AS w(p, y);
+WITH v(x) AS (VALUES (3), (1), (5) ORDER BY column1 DESC LIMIT 2) SELECT array_agg(x) AS a FROM v;
+SELECT id, array_agg(x) AS a FROM (SELECT t.id, e AS x FROM t, unnest(ARRAY[t.g, 'z', 'b']) e) s GROUP BY id;
+SELECT s.id, e FROM (SELECT id, g FROM t ORDER BY y DESC, id) s, unnest(ARRAY[s.g, 'z', 'b']) e LIMIT 5;
+SELECT array_agg(d.d) FILTER (WHERE v.z = 'a') AS l FROM generate_series(3, 1, -1) d(d) CROSS JOIN (VALUES ('b'), ('a')) v(z);

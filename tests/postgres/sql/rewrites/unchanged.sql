@@ -12,3 +12,5 @@ SELECT string_agg(DISTINCT g, ',' ORDER BY g) AS s, @ min(x) AS a FROM t;
 SELECT array_agg(id ORDER BY id) AS a, array_agg(DISTINCT x) AS b, sum(x) AS s FROM (SELECT id, x FROM t ORDER BY y) q;
 SELECT id, rank() OVER () AS r, sum(x) OVER () AS s, row_number() OVER (ORDER BY id) AS n FROM (SELECT id, x FROM t ORDER BY y) q;
 SELECT array_agg(a.id ORDER BY a.id) AS a FROM (SELECT id FROM t ORDER BY x) a JOIN (SELECT id FROM u ORDER BY x) b ON a.id = b.id;
+SELECT array_agg(a) AS l FROM jsonb_to_recordset('[{"a": 1}]') AS x(a int);
+SELECT array_agg(a) AS l FROM JSON_TABLE(jsonb '[{"a": 1}]', '$[*]' COLUMNS (a int PATH '$.a')) j;

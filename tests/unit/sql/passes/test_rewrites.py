@@ -8,6 +8,7 @@ from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.deparsed import parse_deparsed, write
 from pgstream.sql.grouping import grouping_sets as sets_of
 from pgstream.sql.grouping import too_many
+from pgstream.sql.parse import parse
 from pgstream.sql.passes import REWRITES, rewrite
 from pgstream.sql.passes.above_grouping import above_grouping
 from pgstream.sql.passes.distinct_on import distinct_on
@@ -15,6 +16,7 @@ from pgstream.sql.passes.grouping_sets import grouping_sets
 from pgstream.sql.passes.named_windows import named_windows
 from pgstream.sql.passes.quantified import quantified
 from pgstream.sql.passes.refuse import REFUSALS, refuse
+from pgstream.sql.passes.sorted_input import sorted_input
 
 PAIRS = [
     pytest.param(
@@ -43,6 +45,20 @@ PAIRS = [
         " AS __pgs_q WHERE (__pgs_q.__pgs_n = 1)"
         " ORDER BY __pgs_q.__pgs_c0, __pgs_q.__pgs_c2 DESC LIMIT 5",
         id="distinct on",
+    ),
+    pytest.param(
+        sorted_input,
+        "SELECT k, array_agg(x) AS a FROM ( SELECT t.k, t.x FROM t ORDER BY t.y DESC) s GROUP BY k",
+        "SELECT k, array_agg(x ORDER BY s.__pgs_o DESC) AS a FROM"
+        " (SELECT t.k, t.x, t.y AS __pgs_o FROM t ORDER BY t.y DESC) AS s GROUP BY k",
+        id="a sorted subquery",
+    ),
+    pytest.param(
+        sorted_input,
+        "SELECT t.id, array_agg(e.e) AS a FROM t, LATERAL unnest(t.x) e(e) GROUP BY t.id",
+        "SELECT t.id, array_agg(e.e ORDER BY e.__pgs_o) AS a FROM t,"
+        " LATERAL UNNEST(t.x) WITH ORDINALITY AS e(e, __pgs_o) GROUP BY t.id",
+        id="the rows of a function",
     ),
     pytest.param(
         grouping_sets,
@@ -173,3 +189,38 @@ def test_more_than_64_grouping_sets_are_refused(group: str, refused: bool) -> No
         grouping_sets(query)
     assert str(by_text.value) == str(by_rewrite.value)
     assert by_text.value.construct in [refusal.construct for refusal in REFUSALS]
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("SELECT k AS a, k AS b FROM t GROUP BY k, ROLLUP(k)", "GROUP BY twice"),
+        ("SELECT GROUPING(f(k)) AS a FROM t GROUP BY ROLLUP(k, x)", "argument of GROUPING"),
+    ],
+)
+def test_what_grouping_sets_cannot_tell_is_refused(query: str, words: str) -> None:
+    with pytest.raises(UnsupportedConstruct, match=words):
+        grouping_sets(parse_deparsed(query))
+
+
+@pytest.mark.parametrize(
+    ("query", "refused"),
+    [
+        ("SELECT id FROM t LIMIT 1", True),
+        ("SELECT id FROM (SELECT id FROM t) s LIMIT 1", True),
+        ("SELECT id FROM (SELECT * FROM t ORDER BY 1) s WHERE id > 1 LIMIT 1", False),
+        ("SELECT * FROM (SELECT upper(g) FROM (SELECT * FROM t ORDER BY x) q) s LIMIT 1", False),
+        ("SELECT DISTINCT g FROM (SELECT g FROM t ORDER BY x) s LIMIT 1", True),
+        ("SELECT s.id FROM (SELECT id FROM t ORDER BY x) s JOIN u ON u.id = s.id LIMIT 1", True),
+        ("SELECT e FROM unnest(ARRAY[2, 1]) e LIMIT 1", False),
+        ("SELECT e FROM t, unnest(t.a) e LIMIT 1", True),
+        ("SELECT id FROM (SELECT e AS id FROM t, unnest(t.a) e) s LIMIT 1", True),
+        ("WITH s AS (SELECT id FROM t ORDER BY x) SELECT id FROM s LIMIT 1", False),
+    ],
+)
+def test_limit_needs_an_order_of_all_rows(query: str, refused: bool) -> None:
+    if not refused:
+        refuse(parse(query), query)
+        return
+    with pytest.raises(UnsupportedConstruct, match="LIMIT without ORDER BY"):
+        refuse(parse(query), query)
