@@ -8,8 +8,8 @@ from pgstream.client import PgStream
 TABLES = """
 CREATE TABLE a (id int PRIMARY KEY, g int, x int, y int, t text);
 CREATE TABLE b (x int, z int, t text);
-INSERT INTO a VALUES (1, 1, 1, 10, 'p'), (2, 1, 2, 0, 'q'), (3, 2, 2, 2, 'r'), (4, 2, NULL, 5, NULL),
-    (5, 2, 3, NULL, 's');
+INSERT INTO a VALUES (1, 1, 1, 10, 'p'), (2, 1, 2, 0, 'q'), (3, 2, 2, 2, 'r'),
+    (4, 2, NULL, 5, NULL), (5, 2, 3, NULL, 's');
 INSERT INTO b VALUES (1, 0, 'p'), (2, 2, 'q'), (5, 1, 'r'), (NULL, NULL, NULL);
 CREATE SCHEMA "My Calls";
 CREATE FUNCTION f(a int, b int DEFAULT 2, "C c" int DEFAULT 3) RETURNS int IMMUTABLE LANGUAGE sql
