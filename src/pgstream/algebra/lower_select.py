@@ -291,8 +291,10 @@ class SelectLowering:
             name = real.get(part.name, part.name)
             column = exp.column(exp.to_identifier(name, quoted=True))
             merged = None if part.table else self.merged.get(part.name)
-            own = self.columns[table.offset + table.names.index(part.name)].type if merged else None
-            return cast_to(column, own, merged.type) if merged and own else column
+            if merged is None:
+                return column
+            own = self.columns[table.offset + table.names.index(part.name)].type
+            return cast_to(column, own, merged.type)
 
         return write(unwrap(node).copy().transform(unqualify))
 
