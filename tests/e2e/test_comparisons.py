@@ -7,15 +7,12 @@ end. Several go side by side into one stream table.
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import pytest
 
 from helpers import assert_all_stay_exact
 from pgstream.client import PgStream
 
-A_BATCH = 9
-EXPRESSIONS = 45
+pytestmark = pytest.mark.filterwarnings("ignore::pgstream.client.PgStreamWarning")  # timestamptz
 TYPES = "CREATE DOMAIN amount AS numeric(8, 2); CREATE DOMAIN word AS varchar(9)"
 # For each group of types: the columns, then the rows of l and of r, each under its id.
 NUMBERS = {
@@ -63,9 +60,9 @@ OTHER_ROWS = (
     (3, '-infinity', '-infinity', '0044-03-15 00:00+00 BC', NULL, NULL, NULL, NULL, NULL,
      NULL, NULL, NULL, NULL, NULL, NULL)""",
 )
-# Integers, and text and varchar, are told apart alike. The others are taken in both directions.
+# Integers, and text and varchar, are told apart alike.
 GROUPS = {
-    "numbers": (NUMBERS, NUMBER_ROWS, "i_n n_r n_f r_f b_f b_r s_r".split()),
+    "numbers": (NUMBERS, NUMBER_ROWS, "f_n i_n r_n r_f b_f r_b n_f s_r n_b".split()),
     "texts": (TEXTS, TEXT_ROWS, "t_c c_e v_a a_t w_c v_c".split()),
     "others": (OTHERS, OTHER_ROWS, "d_ts d_tz ts_tz ti_tj o_oi o_ob ip_ci b3_vb am_nu".split()),
 }
@@ -100,28 +97,25 @@ CHANGES = (
 )
 
 
-def over(construct: str, pair: tuple[str, str], number: int = 0) -> str:
+def over(construct: str, pair: tuple[str, ...], number: int) -> str:
     text = construct.replace("NUMBER", str(number))
     for side, letter, column in zip("lr", "AB", pair, strict=True):
         text = text.replace(f"{side}.{letter}", f"{side}.{column}")
     return text.replace(" A ", f" {pair[0]} ").replace(" B ", f" {pair[1]} ")
 
 
-def queries(pairs: list[tuple[str, str]]) -> list[str]:
-    """IN for all pairs, and each of the other constructs for some, in turn."""
-    relations = [over(RELATIONS[i % len(RELATIONS)], pair, i) for i, pair in enumerate(pairs)]
-    values = [over(VALUES[0], pair) for pair in pairs]
-    values += [over(VALUES[1 + i % 3], pair) for i, pair in enumerate(pairs)]
-    scalars = [over(SCALARS[i % len(SCALARS)], pairs[i % len(pairs)]) for i in range(EXPRESSIONS)]
+def queries(names: list[str]) -> list[str]:
+    """Each pair of types by each kind of construct once, in turn; every other pair turned round."""
+    pairs = [tuple(name.split("_")[:: -1 if i % 2 else 1]) for i, name in enumerate(names)]
+    relations, values, scalars = (
+        [over(kind[i % len(kind)], pair, i) for i, pair in enumerate(pairs)]
+        for kind in (RELATIONS, VALUES, SCALARS)
+    )
     return [
-        *(" UNION ALL ".join(some) for some in cut(relations)),
-        *(f"SELECT l.id, {listed(some)} FROM l" for some in cut(values)),
+        " UNION ALL ".join(relations),
+        f"SELECT l.id, {listed(values)} FROM l",
         f"SELECT l.id, r.id AS other, {listed(scalars)} FROM l, r",
     ]
-
-
-def cut(texts: list[str]) -> list[list[str]]:
-    return [texts[i : i + A_BATCH] for i in range(0, len(texts), A_BATCH)]
 
 
 def listed(items: list[str]) -> str:
@@ -131,13 +125,12 @@ def listed(items: list[str]) -> str:
 @pytest.mark.parametrize("group", GROUPS)
 def test_unlike_types_are_compared_as_postgresql_compares_them(ps: PgStream, group: str) -> None:
     columns, rows, names = GROUPS[group]
-    pairs = [pair for name in names for pair in permutations(name.split("_"))]
     ps.execute(TYPES)
     shape = ", ".join(f"{name} {type_}" for name, type_ in columns.items())
     for table, values in zip("lr", rows, strict=True):
         ps.execute(f"CREATE TABLE {table} (id int, {shape})")
         ps.execute(f"INSERT INTO {table} VALUES {values}")
-    assert_all_stay_exact(ps, queries(pairs), CHANGES)
+    assert_all_stay_exact(ps, queries(names), CHANGES)
 
 
 USING = (
