@@ -47,8 +47,8 @@ QUERIES = (
     "SELECT g, nth_def(sum(x), n => 2) OVER (ORDER BY g) AS c FROM a GROUP BY g",
 )
 CHANGES = (
-    "UPDATE a SET y = 3, g = 2 WHERE id = 2; INSERT INTO a VALUES (6, 1, 1, 1, 'v')",
-    "DELETE FROM a WHERE id = 1; UPDATE b SET z = 5 WHERE x = 2",
+    "UPDATE a SET y = 3, g = 2 WHERE id = 2; INSERT INTO a VALUES (6, 1, 1, 1, 'v');"
+    " DELETE FROM a WHERE id = 1; UPDATE b SET z = 5 WHERE x = 2",
 )
 
 

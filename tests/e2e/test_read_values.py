@@ -46,8 +46,8 @@ QUERIES = (
 )
 CHANGES = (
     "UPDATE a SET x = x + 1, y = NULL WHERE id = 1;"
-    " INSERT INTO a VALUES (6, 2, 2, 'p', 2.5), (7, NULL, NULL, 'n', 1)",
-    "DELETE FROM a WHERE id = 3; UPDATE b SET z = 3 WHERE x = 1; INSERT INTO b VALUES (3, 7, 9)",
+    " INSERT INTO a VALUES (6, 2, 2, 'p', 2.5), (7, NULL, NULL, 'n', 1);"
+    " DELETE FROM a WHERE id = 3; UPDATE b SET z = 3 WHERE x = 1; INSERT INTO b VALUES (3, 7, 9)",
 )
 
 

@@ -124,8 +124,12 @@ def _renamed(query: exp.Expr, names: tuple[str, ...]) -> exp.Expr:
     if not names:
         return query
     first = query
-    while isinstance(first, exp.SetOperation):
+    while isinstance(first, exp.SetOperation | exp.Subquery):
         first = first.this
+    if (values := listed_values(first)) is not None:
+        selected = values_select(values)
+        query = selected if first is query else query
+        first = first.replace(selected)
     for i, name in enumerate(names):
         item = first.expressions[i]
         item = item.this if isinstance(item, exp.Alias) else item

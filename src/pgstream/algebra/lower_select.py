@@ -58,7 +58,8 @@ class HoistFound(Exception):
 
 
 # Parts of an expression that are not values of their own.
-NOT_VALUES = (exp.DataType, exp.Identifier, exp.Column, exp.If, exp.Any, exp.All, exp.Var)
+NOT_VALUES = (exp.DataType, exp.Identifier, exp.Column, exp.If, exp.Any, exp.All, exp.Var,
+              exp.JSON)  # fmt: skip
 # Of these PostgreSQL computes one part: the others might fail, so no scan computes parts of them.
 CHOICES = (exp.Case, exp.Coalesce)
 REPLACED = (exp.Exists, exp.In, exp.Subquery, exp.Window)

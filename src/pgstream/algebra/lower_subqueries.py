@@ -313,9 +313,9 @@ class Subqueries:
         query = query.copy()
         while isinstance(query, exp.Subquery | exp.Paren):
             query = query.this
-        is_plain = isinstance(query, exp.Select) and not any(query.args.get(p) for p in ON_ITS_OWN)
-        if not is_plain or any(has_aggregates(item) for item in query.expressions) == tests:
-            return (in_from(query), []) if tests and not free_columns(query) else None
+        if not isinstance(query, exp.Select) or not is_plain(query, tests):
+            is_apart = tests and isinstance(query, exp.Query) and not free_columns(query)
+            return (in_from(query), []) if is_apart else None
         where = query.args.get("where")
         own = aliases(query)
         pairs: list[Pair] = []
@@ -345,7 +345,13 @@ def paired(part: exp.Expr, own: frozenset[str]) -> Pair | None:
     return None
 
 
-def in_from(query: exp.Expr) -> exp.Select:
+def is_plain(query: exp.Select, tests: bool) -> bool:
+    """Whether the rows, or the one row of aggregates, are those of its FROM and WHERE."""
+    aggregates = any(has_aggregates(item) for item in query.expressions)
+    return aggregates != tests and not any(query.args.get(part) for part in ON_ITS_OWN)
+
+
+def in_from(query: exp.Query) -> exp.Select:
     """A subquery that reads nothing from outside is a relation like any other."""
     names = [f"c{i}" for i, _ in enumerate(query.selects)]
     columns = [exp.to_identifier(name) for name in names]

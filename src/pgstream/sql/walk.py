@@ -30,7 +30,7 @@ def is_subquery(node: exp.Expr) -> bool:
 def is_aggregate(node: exp.Expr) -> bool:
     """An aggregate call, also with FILTER and WITHIN GROUP. (A window function is none, nor is
     schema.function(…): aggregates of users are refused.)"""
-    if isinstance(node.parent, exp.Dot):
+    if isinstance(node.parent, exp.Dot) and node.arg_key == "expression":
         return False
     if isinstance(node, exp.Anonymous):
         return node.name.lower() in OTHER_AGGREGATES
