@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -111,7 +112,8 @@ def each_step(ps: PgStream) -> None:
     assert driver.has_ended(), "a refresh with nothing to do started Java"
 
 
-def within_actions(ps: PgStream, large: PgStream) -> None:
+def within_actions(ps: PgStream) -> None:
+    large = PgStream(ps.dsn, settings=replace(ps.settings, small_path_rows=1))
     for number, (stream, owner, name, instead, wanted) in enumerate(
         [
             (ps, SparkSession, "createDataFrame", killed_before, "PGS-0409"),
@@ -130,7 +132,8 @@ def within_actions(ps: PgStream, large: PgStream) -> None:
         assert ps.table("top").frontier == before
         newest = ps.history("low", 1)[0]
         assert newest["status"] == "FAILED", newest
-        refresh_exact_again(stream)
+        refresh_exact_again(ps)
+    large.close()
 
 
 def on_the_command_line(ps: PgStream) -> None:
@@ -193,17 +196,12 @@ def given(ps: PgStream) -> None:
     refresh_exact_again(ps)
 
 
-def main(dsn: str) -> None:
-    with (
-        PgStream(dsn, settings=settings(spark_master="local[2]")) as ps,
-        PgStream(dsn, settings=settings(spark_master="local[2]", small_path_rows=1)) as large,
-    ):
-        each_step(ps)
+def main(dsn: str, *scenes: str) -> None:
+    with PgStream(dsn, settings=settings(spark_master="local[2]")) as ps:
         with_graph(ps)
-        within_actions(ps, large)
-        given(ps)
-        under_a_worker(ps)
-        on_the_command_line(ps)
+        for scene in scenes:
+            print(f"=== {scene}", flush=True)
+            globals()[scene](ps)
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])
