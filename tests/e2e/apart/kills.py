@@ -113,6 +113,7 @@ def each_step(ps: PgStream) -> None:
 
 
 def within_actions(ps: PgStream) -> None:
+    with_graph(ps)
     large = PgStream(ps.dsn, settings=replace(ps.settings, small_path_rows=1))
     for number, (stream, owner, name, instead, wanted) in enumerate(
         [
@@ -183,6 +184,7 @@ def until(true: Callable[[], bool], seconds: float = 60) -> None:
 
 def given(ps: PgStream) -> None:
     """A session of the caller's cannot be opened by us. What needs no Spark goes on."""
+    with_graph(ps)
     session = driver.launch(ps.settings)
     stream = PgStream(ps.dsn, session, settings=ps.settings)
     change(ps, 50)
@@ -198,7 +200,6 @@ def given(ps: PgStream) -> None:
 
 def main(dsn: str, *scenes: str) -> None:
     with PgStream(dsn, settings=settings(spark_master="local[2]")) as ps:
-        with_graph(ps)
         for scene in scenes:
             print(f"=== {scene}", flush=True)
             globals()[scene](ps)
