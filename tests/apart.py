@@ -16,7 +16,7 @@ TESTS = Path(__file__).parent
 SCRIPTS = TESTS / "e2e" / "apart"
 
 
-def run_apart(script: str, *arguments: str, seconds: int = 300) -> None:
+def run_apart(script: str, *arguments: str, seconds: int = 600) -> None:
     """Runs it to its end, which must be a good one. Whatever it started is ended too."""
     paths = [str(TESTS), str(TESTS.parent / "src"), os.environ.get("PYTHONPATH", "")]
     with tempfile.TemporaryFile("w+") as log:

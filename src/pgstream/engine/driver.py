@@ -8,6 +8,7 @@ to a closed socket. So this is the one place that touches them.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -76,10 +77,16 @@ def launch(settings: Settings) -> SparkSession:
 
 
 def _keep_quiet(session: SparkSession) -> None:
-    """When Java dies, a thread of PySpark's writes a stack trace."""
+    """When Java dies, py4j and a thread of PySpark's write stack traces, to the root logger and to
+    stderr. Whoever called gets the error."""
+    logging.getLogger().addFilter(_is_not_py4js)
     server = getattr(session.sparkContext, "_accumulatorServer", None)
     if server is not None:
         server.handle_error = lambda *request: None
+
+
+def _is_not_py4js(record: logging.LogRecord) -> bool:
+    return "py4j" not in record.pathname
 
 
 @contextlib.contextmanager

@@ -85,7 +85,8 @@ def gone(error: Exception, *, given: bool = False, reason: str | None = None) ->
     silent = not isinstance(error, Py4JJavaError | PySparkException)  # else Java could talk
     if silent and driver.ran_out_of_memory():
         return ComputeError("Spark ran out of memory.", cause="out of memory", hint=ROOM)
-    cause = reason or _cause(_text(error))
+    ended = "its Java process has ended" if driver.has_ended() else None
+    cause = reason or ended or _cause(_text(error))
     return SparkLost(f"Spark is gone: {cause}.", hint=GIVEN if given else AGAIN)
 
 

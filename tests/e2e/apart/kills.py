@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -111,7 +112,9 @@ def each_step(ps: PgStream) -> None:
     assert driver.has_ended(), "a refresh with nothing to do started Java"
 
 
-def within_actions(ps: PgStream, large: PgStream) -> None:
+def within_actions(ps: PgStream) -> None:
+    with_graph(ps)
+    large = PgStream(ps.dsn, settings=replace(ps.settings, small_path_rows=1))
     for number, (stream, owner, name, instead, wanted) in enumerate(
         [
             (ps, SparkSession, "createDataFrame", killed_before, "PGS-0409"),
@@ -130,7 +133,8 @@ def within_actions(ps: PgStream, large: PgStream) -> None:
         assert ps.table("top").frontier == before
         newest = ps.history("low", 1)[0]
         assert newest["status"] == "FAILED", newest
-        refresh_exact_again(stream)
+        refresh_exact_again(ps)
+    large.close()
 
 
 def on_the_command_line(ps: PgStream) -> None:
@@ -180,6 +184,7 @@ def until(true: Callable[[], bool], seconds: float = 60) -> None:
 
 def given(ps: PgStream) -> None:
     """A session of the caller's cannot be opened by us. What needs no Spark goes on."""
+    with_graph(ps)
     session = driver.launch(ps.settings)
     stream = PgStream(ps.dsn, session, settings=ps.settings)
     change(ps, 50)
@@ -193,17 +198,11 @@ def given(ps: PgStream) -> None:
     refresh_exact_again(ps)
 
 
-def main(dsn: str) -> None:
-    with (
-        PgStream(dsn, settings=settings(spark_master="local[2]")) as ps,
-        PgStream(dsn, settings=settings(spark_master="local[2]", small_path_rows=1)) as large,
-    ):
-        each_step(ps)
-        with_graph(ps)
-        within_actions(ps, large)
-        given(ps)
-        under_a_worker(ps)
-        on_the_command_line(ps)
+def main(dsn: str, *scenes: str) -> None:
+    with PgStream(dsn, settings=settings(spark_master="local[2]")) as ps:
+        for scene in scenes:
+            print(f"=== {scene}", flush=True)
+            globals()[scene](ps)
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

@@ -28,7 +28,7 @@ def with_graph(ps: PgStream, schedule: str = "1h") -> None:
         ps,
         "CREATE TABLE t (id int PRIMARY KEY, g int, x int)",
         "CREATE TABLE names (g int PRIMARY KEY, name text)",
-        "INSERT INTO t SELECT i, i % 50, i FROM generate_series(1, 2000) i",
+        "INSERT INTO t SELECT i, i % 50, i FROM generate_series(1, 900) i",
         "INSERT INTO names SELECT i, 'group ' || i FROM generate_series(0, 40) i",
     )
     ps.create_stream_table(
