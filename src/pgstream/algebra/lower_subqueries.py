@@ -314,8 +314,9 @@ class Subqueries:
         while isinstance(query, exp.Subquery | exp.Paren):
             query = query.this
         if not isinstance(query, exp.Select) or not is_plain(query, tests):
-            is_apart = tests and isinstance(query, exp.Query) and not free_columns(query)
-            return (in_from(query), []) if is_apart else None
+            if tests and isinstance(query, exp.Query) and not free_columns(query):
+                return in_from(query), []
+            return None
         where = query.args.get("where")
         own = aliases(query)
         pairs: list[Pair] = []
