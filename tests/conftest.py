@@ -15,7 +15,7 @@ import pytest
 
 from pgstream.client import PgStream
 from pgstream.database import migrate
-from pgstream.database.connection import Connection, connect
+from pgstream.database.connection import Connection, connect_as_user as connect
 from pgstream.database.embedded import EmbeddedServer
 from pgstream.engine.session import STATIC
 from pgstream.settings import Settings

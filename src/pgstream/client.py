@@ -14,7 +14,13 @@ from typing import Any
 from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, Mode, RefreshResult, StreamTable
 from pgstream.database import migrate
-from pgstream.database.connection import Connection, DatabaseError, server_settings
+from pgstream.database.connection import (
+    Connection,
+    DatabaseError,
+    connect_as_user,
+    own_path,
+    server_settings,
+)
 from pgstream.database.connection import connect as open_connection
 from pgstream.database.embedded import EmbeddedServer
 from pgstream.database.sqlstates import translate
@@ -45,10 +51,13 @@ class PgStream:
     ) -> None:
         self.dsn = dsn
         self.server = server
-        self.connection: Connection = open_connection(dsn)
+        self.connection: Connection = connect_as_user(dsn)
+        """For what users write. What we write goes through `own`."""
         self.connection.add_notice_handler(_warn)
+        self.own: Connection = open_connection(dsn)
+        self.own.add_notice_handler(_warn)
         names = [setting.name for setting in DECLARED]
-        self.settings = settings or Settings.load(server_settings(self.connection, names))
+        self.settings = settings or Settings.load(server_settings(self.own, names))
         self.sessions = Sessions(self.settings, spark)
         self.refresher = Refresher(dsn, self.sessions, self.settings)
 
@@ -66,6 +75,7 @@ class PgStream:
     def close(self) -> None:
         self.refresher.close()
         self.connection.close()
+        self.own.close()
         self.sessions.stop()
         if self.server is not None:
             self.server.stop()
@@ -75,7 +85,7 @@ class PgStream:
     def install(self) -> list[str]:
         """Installs or upgrades pgstream's schemas; the names of the migrations that ran."""
         with _translated():
-            return migrate.install(self.connection)
+            return migrate.install(self.own)
 
     def execute(self, statement: str, parameters: Sequence[Any] | None = None) -> list[Any]:
         """Runs SQL in a transaction of its own; the rows, if it has any."""
@@ -93,16 +103,15 @@ class PgStream:
     ) -> RefreshResult | None:
         """Creates a stream table and, unless told otherwise, fills it."""
         check_text(query)
+        with _translated(query):
+            migrate.require(self.own)
         with _translated(query), self.connection.transaction():
-            migrate.require(self.connection)
-            self.connection.execute(
-                "SELECT set_config('pg_stream.min_schedule_seconds', %s, true)",
-                (str(self.settings.min_schedule_seconds),),
-            )
+            self._set_shortest_schedule()
             self.connection.execute(
                 "SELECT pgstream.create_stream_table(%s, %s, %s, %s, %s)",
                 (name, query, schedule, refresh_mode, initialize),
             )
+            own_path(self.connection)  # the names in the query have got their meaning
             table = store.stream_table(self.connection, name)
             prepared = prepare(self.connection, table)
             store.save_query(self.connection, table.id, prepared.table.defining_query)
@@ -126,10 +135,7 @@ class PgStream:
         status: str | None = None,
     ) -> None:
         with _translated(), self.connection.transaction():
-            self.connection.execute(
-                "SELECT set_config('pg_stream.min_schedule_seconds', %s, true)",
-                (str(self.settings.min_schedule_seconds),),
-            )
+            self._set_shortest_schedule()
             self.connection.execute(
                 "SELECT pgstream.alter_stream_table(%s, %s, %s, %s)",
                 (name, schedule, refresh_mode, status),
@@ -144,12 +150,14 @@ class PgStream:
         return self._refresh(self.table(name), Initiator.MANUAL, full)
 
     def status(self) -> list[dict[str, Any]]:
-        return self._rows("SELECT * FROM pgstream.pgs_status()")
+        # As a user: it reads views of ours, and `own` reads tables only.
+        return self._rows(self.connection, "SELECT * FROM pgstream.pgs_status()")
 
     def history(self, name: str, max_rows: int = 20) -> list[dict[str, Any]]:
         """The newest refreshes first, with everything that is recorded of them."""
         table = self.table(name)
         return self._rows(
+            self.own,
             "SELECT * FROM pgstream.pgs_refresh_history WHERE pgs_id = %s"
             " ORDER BY refresh_id DESC LIMIT %s",
             (table.id, max_rows),
@@ -159,8 +167,8 @@ class PgStream:
         """The operator tree and the delta tree that run."""
         table = self.table(name)
         with _translated():
-            prepared = prepare(self.connection, table)
-            return explain(prepared.plan, self.connection)
+            prepared = prepare(self.own, table)
+            return explain(prepared.plan, self.own)
 
     def verify(self, name: str, attempts: int = 20) -> Verification:
         """Refreshes the table and compares it with PostgreSQL's answer to its query.
@@ -173,7 +181,7 @@ class PgStream:
             with _translated(), self._snapshot():
                 table = self.table(name)
                 if table.refresh_mode is Mode.FULL or self._is_current(table):
-                    return compare(self.connection, table)
+                    return compare(self.own, table)
             time.sleep(0.05 * attempt)
         raise RefreshConflict(
             f"The sources of {name} changed during each of {attempts} comparisons.",
@@ -183,9 +191,15 @@ class PgStream:
     def table(self, name: str) -> StreamTable:
         """The catalog's record of a stream table."""
         with _translated():
-            return store.stream_table(self.connection, name)
+            return store.stream_table(self.own, name)
 
     # --- pieces -----------------------------------------------------------------------------
+
+    def _set_shortest_schedule(self) -> None:
+        self.connection.execute(
+            "SELECT pg_catalog.set_config('pg_stream.min_schedule_seconds', %s, true)",
+            (str(self.settings.min_schedule_seconds),),
+        )
 
     def _refresh(
         self, table: StreamTable, initiator: Initiator, full: bool = False
@@ -194,24 +208,26 @@ class PgStream:
             result = self.refresher.refresh(table, initiator, full=full)
             while initiator is Initiator.INITIAL and result.action is Action.SKIP:
                 time.sleep(0.05)  # a worker got there first: wait for its outcome
-                table = store.stream_table(self.connection, table.full_name)
+                table = store.stream_table(self.own, table.full_name)
                 result = self.refresher.refresh(table, initiator)
             return result
 
     @contextlib.contextmanager
     def _snapshot(self) -> Iterator[None]:
-        self.connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self.own.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         try:
             yield
         finally:
-            self.connection.rollback()
+            self.own.rollback()
 
     def _is_current(self, table: StreamTable) -> bool:
-        return find_changes(self.connection, table, {}).nothing
+        return find_changes(self.own, table, {}).nothing
 
-    def _rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+    def _rows(
+        self, connection: Connection, statement: str, parameters: Sequence[Any] = ()
+    ) -> list[dict[str, Any]]:
         with _translated():
-            cursor = self.connection.execute(statement.encode(), parameters)
+            cursor = connection.execute(statement.encode(), parameters)
             names = [column.name for column in cursor.description or ()]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
@@ -239,7 +255,7 @@ def connect(dsn: str, spark: Any = None, settings: Settings | None = None) -> Pg
     stream = PgStream(dsn, spark, None, settings)
     try:
         with _translated():
-            migrate.require(stream.connection)
+            migrate.require(stream.own)
     except BaseException:
         stream.close()
         raise

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pgstream.catalog import store
 from pgstream.catalog.records import Initiator, RefreshResult, Status, StreamTable
-from pgstream.database.connection import connect
+from pgstream.database.connection import connect, own_address
 from pgstream.engine.session import Sessions
 from pgstream.errors import NotPopulated, StreamTableNotFound, Suspended
 from pgstream.refresh.cycle import Cycle, Links
@@ -64,7 +64,7 @@ class Refresher:
                 connect(self.dsn, autocommit=False, application_name="pgstream apply"),
                 connect(self.dsn, autocommit=True, application_name="pgstream reader"),
                 connect(self.dsn, autocommit=True, application_name="pgstream notes"),
-                self.dsn,
+                own_address(self.dsn),
             )
         return self._links
 
