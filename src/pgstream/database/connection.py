@@ -31,12 +31,11 @@ OWN_SETTINGS = {
     # A policy that somebody adds later hides rows, and runs with our rights: better to fail.
     "row_security": "off",
 }
-ONLY_TABLES = """
-SELECT pg_catalog.set_config(name, 'view', false) FROM pg_catalog.pg_settings
+_RESTRICT = """
+SELECT pg_catalog.set_config(name, %s, %s) FROM pg_catalog.pg_settings
 WHERE name OPERATOR(pg_catalog.=) 'restrict_nonsystem_relation_kind'
 """
-"""Views are inlined; one that took the place of a table runs its functions with our rights.
-PostgreSQL has the setting since 15.8, 16.4 and 17."""
+"""PostgreSQL has the setting since 15.8, 16.4 and 17."""
 
 
 def connect(
@@ -66,6 +65,11 @@ def own_path(conn: psycopg.Connection) -> None:
         conn.execute("SELECT pg_catalog.set_config(%s, %s, true)", (name, value))
 
 
+def allow_views(conn: psycopg.Connection) -> None:
+    """From here to the end of the transaction, views may be read."""
+    conn.execute(_RESTRICT, ("", True))
+
+
 def _open(
     dsn: str, settings: dict[str, str], autocommit: bool, application_name: str
 ) -> psycopg.Connection:
@@ -82,7 +86,8 @@ def _open(
         for name, value in settings.items():
             conn.execute("SELECT pg_catalog.set_config(%s, %s, false)", (name, value))
         if "search_path" in settings:
-            conn.execute(ONLY_TABLES)
+            # Views are inlined; one that took the place of a table would run with our rights.
+            conn.execute(_RESTRICT, ("view", False))
         conn.prepare_threshold = None  # tables are dropped and made anew under a connection
         conn.autocommit = autocommit
     except BaseException:

@@ -27,9 +27,9 @@ BEGIN
             MESSAGE = format('the function %s does not belong to role %I, which runs pgstream',
                              p_function::regprocedure, pgstream._runner()),
             DETAIL = 'It would run with the rights of that role.',
-            HINT = format('ALTER FUNCTION %s OWNER TO %I; or, if you mean PostgreSQL''s own '
-                          'operator or function, write it with its schema: '
-                          'a OPERATOR(pg_catalog.=) b.',
+            HINT = format('If you mean what PostgreSQL has, write its schema: '
+                          'a OPERATOR(pg_catalog.=) b, pg_catalog.upper(a). If you trust this '
+                          'function: ALTER FUNCTION %s OWNER TO %I',
                           p_function::regprocedure, pgstream._runner());
     END IF;
 END
