@@ -15,7 +15,8 @@ import pytest
 
 from pgstream.client import PgStream
 from pgstream.database import migrate
-from pgstream.database.connection import Connection, connect_as_user as connect
+from pgstream.database.connection import Connection
+from pgstream.database.connection import connect_as_user as connect
 from pgstream.database.embedded import EmbeddedServer
 from pgstream.engine.session import STATIC
 from pgstream.settings import Settings

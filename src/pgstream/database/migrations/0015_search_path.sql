@@ -184,7 +184,7 @@ BEGIN
         IF lost IS NOT NULL THEN
             RAISE EXCEPTION USING ERRCODE = 'PS015',
                 MESSAGE = format('the operator %s is used where its schema cannot be named', lost),
-                DETAIL = 'IS DISTINCT FROM, NULLIF, CASE x WHEN y, IN and USING take the operator '
+                DETAIL = 'IS DISTINCT FROM, NULLIF, CASE x WHEN y and USING take the operator '
                          'that the search path has when the query is read.',
                 HINT = 'Write the comparison with the operator itself: a OPERATOR(schema.=) b.';
         END IF;
