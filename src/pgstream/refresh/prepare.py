@@ -97,8 +97,8 @@ def _hold_sources(connection: Connection, table: StreamTable) -> None:
         ([d.relid for d in table.dependencies],),
     ).fetchall()
     if found:
-        names = joined(identifier(*name) for name in found)
-        connection.execute(compose("LOCK TABLE ONLY {n} IN ACCESS SHARE MODE", n=names))
+        names = joined(compose("ONLY {n}", n=identifier(*name)) for name in found)
+        connection.execute(compose("LOCK TABLE {n} IN ACCESS SHARE MODE", n=names))
 
 
 class Preparations:

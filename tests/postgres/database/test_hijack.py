@@ -122,6 +122,37 @@ def test_code_of_another_role_is_refused(alice, owner):
     alice.execute("SELECT pgstream.create_stream_table('st', 'SELECT id FROM t')")
 
 
+def test_a_column_that_gets_another_type_runs_no_cast(database, alice):
+    """Capture would convert it to the type that the buffer has."""
+    alice.execute(f"CREATE TABLE t (id int, c text, d text); GRANT ALL ON t TO {OWNER}")
+    alice.execute(
+        "CREATE TABLE p (id int, c text) PARTITION BY LIST (id);"
+        f"CREATE TABLE p1 PARTITION OF p DEFAULT; GRANT ALL ON p, p1 TO {OWNER}"
+    )
+    for name in ("t", "p"):
+        alice.execute(f"SELECT pgstream.create_stream_table('of_{name}', 'SELECT id FROM {name}')")
+    lay(alice, "public")
+    alice.execute(
+        "CREATE TYPE public.color AS ENUM ('red');"
+        "CREATE FUNCTION public.told(public.color) RETURNS text LANGUAGE sql IMMUTABLE"
+        " AS 'SELECT public.caught()::pg_catalog.text';"
+        "CREATE CAST (public.color AS text) WITH FUNCTION public.told(public.color) AS IMPLICIT;"
+        "ALTER TABLE public.t ALTER id TYPE bigint;"
+        "INSERT INTO public.t VALUES (1, 'a', 'b'); UPDATE public.t SET id = 2;"
+        "ALTER TABLE public.t ALTER c TYPE public.color USING 'red';"
+        "ALTER TABLE public.p ALTER c TYPE public.color USING 'red'"
+    )
+    for statement in (
+        "INSERT INTO public.t VALUES (1, 'red', 'b')",
+        "UPDATE public.t SET id = 3",
+        "DELETE FROM public.t",
+        "INSERT INTO public.p VALUES (1, 'red')",
+    ):
+        with pytest.raises(psycopg.Error, match="has got a type that its capture does not know"):
+            alice.execute(statement)
+    assert calls(database, "public") == []
+
+
 def test_names_mean_what_they_mean_to_the_caller(database, alice, owner):
     """Once, when the stream table is created; the name of the stream table goes to public."""
     owner.execute(
