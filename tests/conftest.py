@@ -17,7 +17,8 @@ import pytest
 
 from pgstream.client import PgStream
 from pgstream.database import migrate
-from pgstream.database.connection import Connection, connect
+from pgstream.database.connection import Connection
+from pgstream.database.connection import connect_as_user as connect
 from pgstream.database.embedded import EmbeddedServer
 from pgstream.engine.driver import driver_memory, launch
 from pgstream.engine.session import LARGE

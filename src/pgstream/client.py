@@ -8,13 +8,19 @@ import re
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from types import TracebackType
 from typing import Any
 
 from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, Mode, RefreshResult, StreamTable
 from pgstream.database import migrate
-from pgstream.database.connection import Connection, server_settings
+from pgstream.database.connection import (
+    Connection,
+    connect_as_user,
+    own_path,
+    server_settings,
+)
 from pgstream.database.connection import connect as open_connection
 from pgstream.database.embedded import EmbeddedServer
 from pgstream.engine.session import Sessions
@@ -46,15 +52,16 @@ class PgStream:
     ) -> None:
         self.dsn = dsn
         self.server = server
-        self.connection: Connection = open_connection(dsn)
-        self.connection.add_notice_handler(_warn)
-        try:
+        with contextlib.ExitStack() as opened:
+            # For what users write. What we write goes through `own`.
+            self.connection: Connection = opened.enter_context(closing(connect_as_user(dsn)))
+            self.own: Connection = opened.enter_context(closing(open_connection(dsn)))
+            for each in (self.connection, self.own):
+                each.add_notice_handler(_warn)
             self.settings = settings or self._load_settings()
             self.sessions = Sessions(self.settings, spark)
             self.refresher = Refresher(dsn, self.sessions, self.settings)
-        except BaseException:
-            self.connection.close()
-            raise
+            opened.pop_all()
 
     def __enter__(self) -> PgStream:
         return self
@@ -75,6 +82,7 @@ class PgStream:
             if self.server is not None:
                 last_first.callback(self.server.stop)
             last_first.callback(self.sessions.stop)
+            last_first.callback(self.own.close)
             last_first.callback(self.connection.close)
             last_first.callback(self.refresher.close)
 
@@ -83,7 +91,7 @@ class PgStream:
     @known_errors()
     def install(self) -> list[str]:
         """Installs or upgrades pgstream's schemas; the names of the migrations that ran."""
-        return migrate.install(self.connection)
+        return migrate.install(self.own)
 
     @known_errors()
     def execute(self, statement: str, parameters: Sequence[Any] | None = None) -> list[Any]:
@@ -103,16 +111,15 @@ class PgStream:
     ) -> RefreshResult | None:
         """Creates a stream table and, unless told otherwise, fills it."""
         check_text(query)
+        with _located(query):
+            migrate.require(self.own)
         with _located(query), self.connection.transaction():
-            migrate.require(self.connection)
-            self.connection.execute(
-                "SELECT set_config('pg_stream.min_schedule_seconds', %s, true)",
-                (str(self.settings.min_schedule_seconds),),
-            )
+            self._set_shortest_schedule()
             self.connection.execute(
                 "SELECT pgstream.create_stream_table(%s, %s, %s, %s, %s)",
                 (name, query, schedule, refresh_mode, initialize),
             )
+            own_path(self.connection)  # the names in the query have got their meaning
             table = store.stream_table(self.connection, name)
             prepared = prepare(self.connection, table)
             store.save_query(self.connection, table.id, prepared.table.defining_query)
@@ -137,10 +144,7 @@ class PgStream:
         status: str | None = None,
     ) -> None:
         with self.connection.transaction():
-            self.connection.execute(
-                "SELECT set_config('pg_stream.min_schedule_seconds', %s, true)",
-                (str(self.settings.min_schedule_seconds),),
-            )
+            self._set_shortest_schedule()
             self.connection.execute(
                 "SELECT pgstream.alter_stream_table(%s, %s, %s, %s)",
                 (name, schedule, refresh_mode, status),
@@ -157,13 +161,15 @@ class PgStream:
 
     @known_errors()
     def status(self) -> list[dict[str, Any]]:
-        return self._rows("SELECT * FROM pgstream.pgs_status()")
+        # As a user: it reads views of ours, and `own` reads tables only.
+        return self._rows(self.connection, "SELECT * FROM pgstream.pgs_status()")
 
     @known_errors()
     def history(self, name: str, max_rows: int = 20) -> list[dict[str, Any]]:
         """The newest refreshes first, with everything that is recorded of them."""
         table = self.table(name)
         return self._rows(
+            self.own,
             "SELECT * FROM pgstream.pgs_refresh_history WHERE pgs_id = %s"
             " ORDER BY refresh_id DESC LIMIT %s",
             (table.id, max_rows),
@@ -173,8 +179,8 @@ class PgStream:
     def explain(self, name: str) -> list[tuple[str, str]]:
         """The operator tree and the delta tree that run."""
         table = self.table(name)
-        prepared = prepare(self.connection, table)
-        return explain(prepared.plan, self.connection)
+        prepared = prepare(self.own, table)
+        return explain(prepared.plan, self.own)
 
     @known_errors()
     def verify(self, name: str, attempts: int = 20) -> Verification:
@@ -188,7 +194,7 @@ class PgStream:
             with self._snapshot():
                 table = self.table(name)
                 if table.refresh_mode is Mode.FULL or self._is_current(table):
-                    return compare(self.connection, table)
+                    return compare(self.own, table)
             time.sleep(0.05 * attempt)
         raise RefreshConflict(
             f"The sources of {name} changed during each of {attempts} comparisons.",
@@ -198,9 +204,15 @@ class PgStream:
     @known_errors()
     def table(self, name: str) -> StreamTable:
         """The catalog's record of a stream table."""
-        return store.stream_table(self.connection, name)
+        return store.stream_table(self.own, name)
 
     # --- pieces -----------------------------------------------------------------------------
+
+    def _set_shortest_schedule(self) -> None:
+        self.connection.execute(
+            "SELECT pg_catalog.set_config('pg_stream.min_schedule_seconds', %s, true)",
+            (str(self.settings.min_schedule_seconds),),
+        )
 
     def _refresh(
         self, table: StreamTable, initiator: Initiator, full: bool = False
@@ -208,27 +220,29 @@ class PgStream:
         result = self.refresher.refresh(table, initiator, full=full)
         while initiator is Initiator.INITIAL and result.action is Action.SKIP:
             time.sleep(0.05)  # a worker got there first: wait for its outcome
-            table = store.stream_table(self.connection, table.full_name)
+            table = store.stream_table(self.own, table.full_name)
             result = self.refresher.refresh(table, initiator)
         return result
 
     def _load_settings(self) -> Settings:
         names = [setting.name for setting in DECLARED]
-        return Settings.load(server_settings(self.connection, names))
+        return Settings.load(server_settings(self.own, names))
 
     @contextlib.contextmanager
     def _snapshot(self) -> Iterator[None]:
-        self.connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self.own.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         try:
             yield
         finally:
-            self.connection.rollback()
+            self.own.rollback()
 
     def _is_current(self, table: StreamTable) -> bool:
-        return find_changes(self.connection, table, {}).nothing
+        return find_changes(self.own, table, {}).nothing
 
-    def _rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        cursor = self.connection.execute(statement.encode(), parameters)
+    def _rows(
+        self, connection: Connection, statement: str, parameters: Sequence[Any] = ()
+    ) -> list[dict[str, Any]]:
+        cursor = connection.execute(statement.encode(), parameters)
         names = [column.name for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
@@ -257,7 +271,7 @@ def connect(dsn: str, spark: Any = None, settings: Settings | None = None) -> Pg
     """Your own PostgreSQL, 15 to 18, on which `pgstream init` has run."""
     stream = PgStream(dsn, spark, None, settings)
     try:
-        migrate.require(stream.connection)
+        migrate.require(stream.own)
     except BaseException:
         stream.close()
         raise

@@ -14,7 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from helpers import SHORT_LIVED
 from pgstream.client import PgStream
-from pgstream.database.connection import connect
+from pgstream.database.connection import connect_as_user as connect
 from pgstream.database.embedded import EmbeddedServer
 
 ORDERS = """

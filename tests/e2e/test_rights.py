@@ -9,7 +9,7 @@ from helpers import assert_exact
 from pgstream import errors
 from pgstream.client import PgStream
 from pgstream.database import migrate
-from pgstream.database.connection import connect
+from pgstream.database.connection import connect_as_user as connect
 
 ROLES = ("rights_owner", "rights_reader", "rights_stranger")
 

@@ -17,7 +17,7 @@ import pytest
 
 from helpers import SHORT_LIVED, assert_exact, script
 from pgstream.client import PgStream
-from pgstream.database.connection import connect
+from pgstream.database.connection import connect_as_user as connect
 
 ORDERS = """
 CREATE TABLE orders (id int PRIMARY KEY, region text, amount int);

@@ -15,7 +15,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from pgstream.database import migrate
-from pgstream.database.connection import connect
+from pgstream.database.connection import connect_as_user as connect
 from pgstream.database.embedded import EmbeddedServer
 
 OWNER = "pgs_test_owner"  # installs pgstream; no superuser

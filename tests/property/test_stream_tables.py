@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from pgstream.client import PgStream
-from pgstream.database.connection import connect
+from pgstream.database.connection import connect_as_user as connect
 from pgstream.database.embedded import EmbeddedServer
 from pgstream.errors import PgStreamError
 from pgstream.settings import Settings

@@ -118,7 +118,7 @@ class Player:
             time.sleep(0.1)
 
     def _show_work(self, stream: PgStream, mark: int) -> None:
-        rows = _dicts(stream.connection.execute(_HISTORY, (mark,)))
+        rows = _dicts(stream.own.execute(_HISTORY, (mark,)))
         self._note({"refreshed": rows})
         short = [{_HEADS.get(name, name): value for name, value in row.items()} for row in rows]
         self._show("What was refreshed", short)

@@ -41,7 +41,7 @@ def _install(dsn: str | None, embedded: Path | None) -> dict[str, object]:
 
     with _opened(dsn, embedded) as stream:
         ran = stream.install()
-        return {"ran": ran, "schema": migrate.installed_version(stream.connection)}
+        return {"ran": ran, "schema": migrate.installed_version(stream.own)}
 
 
 def _uninstall(dsn: str | None, embedded: Path | None) -> dict[str, object]:
@@ -49,10 +49,10 @@ def _uninstall(dsn: str | None, embedded: Path | None) -> dict[str, object]:
     from pgstream.database import migrate
 
     with _opened(dsn, embedded) as stream:
-        if migrate.installed_version(stream.connection) is None:
+        if migrate.installed_version(stream.own) is None:
             return {"removed": False, "stream_tables": []}
-        names = [table.full_name for table in store.stream_tables(stream.connection)]
-        migrate.uninstall(stream.connection)
+        names = [table.full_name for table in store.stream_tables(stream.own)]
+        migrate.uninstall(stream.own)
         return {"removed": True, "stream_tables": names}
 
 

@@ -1,11 +1,19 @@
 """Open connections to PostgreSQL, all with the same session settings.
 
 Values travel as text in places, so their form must not depend on the server's configuration.
+
+A statement of ours means what it says only if nobody else can give its names another meaning.
+Whoever may create in a schema of the search path can: an operator that fits the types exactly is
+preferred to PostgreSQL's own, and would run with our rights. So our connections search
+PostgreSQL's own schema alone, and the temporary one last. A connection that runs a user's
+statements searches what the user's do.
 """
 
+import os
 from collections.abc import Iterable
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from pgstream.errors import ConnectionFailed, VersionMismatch
 
@@ -18,12 +26,53 @@ SESSION_SETTINGS = {
     "extra_float_digits": "1",
     "bytea_output": "hex",
 }
+OWN_SETTINGS = {
+    "search_path": "pg_catalog, pg_temp",
+    # A policy that somebody adds later hides rows, and runs with our rights: better to fail.
+    "row_security": "off",
+}
+_RESTRICT = """
+SELECT pg_catalog.set_config(name, %s, %s) FROM pg_catalog.pg_settings
+WHERE name OPERATOR(pg_catalog.=) 'restrict_nonsystem_relation_kind'
+"""
+"""PostgreSQL has the setting since 15.8, 16.4 and 17."""
 
 
 def connect(
     dsn: str, *, autocommit: bool = True, application_name: str = "pgstream"
 ) -> psycopg.Connection:
-    """A connection with the session settings of pgstream."""
+    """A connection for statements of ours."""
+    return _open(dsn, {**SESSION_SETTINGS, **OWN_SETTINGS}, autocommit, application_name)
+
+
+def connect_as_user(
+    dsn: str, *, autocommit: bool = True, application_name: str = "pgstream"
+) -> psycopg.Connection:
+    """A connection for statements of the user's: names mean what they mean in psql."""
+    return _open(dsn, SESSION_SETTINGS, autocommit, application_name)
+
+
+def own_address(dsn: str) -> str:
+    """The address for drivers that send statements before we can set anything."""
+    given = conninfo_to_dict(dsn).get("options") or os.environ.get("PGOPTIONS", "")
+    ours = (f"-c {name}={value.replace(' ', '')}" for name, value in OWN_SETTINGS.items())
+    return make_conninfo(dsn, options=" ".join((str(given), *ours)).strip())
+
+
+def own_path(conn: psycopg.Connection) -> None:
+    """From here to the end of the transaction, statements are ours."""
+    for name, value in OWN_SETTINGS.items():
+        conn.execute("SELECT pg_catalog.set_config(%s, %s, true)", (name, value))
+
+
+def allow_views(conn: psycopg.Connection) -> None:
+    """From here to the end of the transaction, views may be read."""
+    conn.execute(_RESTRICT, ("", True))
+
+
+def _open(
+    dsn: str, settings: dict[str, str], autocommit: bool, application_name: str
+) -> psycopg.Connection:
     try:
         conn = psycopg.connect(dsn, autocommit=True, application_name=application_name)
     except psycopg.Error as error:
@@ -34,8 +83,11 @@ def connect(
         ) from error
     try:
         _check_version(conn)
-        for name, value in SESSION_SETTINGS.items():
-            conn.execute("SELECT set_config(%s, %s, false)", (name, value))
+        for name, value in settings.items():
+            conn.execute("SELECT pg_catalog.set_config(%s, %s, false)", (name, value))
+        if "search_path" in settings:
+            # Views are inlined; one that took the place of a table would run with our rights.
+            conn.execute(_RESTRICT, ("view", False))
         conn.prepare_threshold = None  # tables are dropped and made anew under a connection
         conn.autocommit = autocommit
     except BaseException:

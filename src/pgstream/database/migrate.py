@@ -13,6 +13,7 @@ from importlib import resources
 import psycopg
 from psycopg import sql
 
+from pgstream.database.connection import allow_views, own_path
 from pgstream.errors import NotInstalled, PgStreamError, VersionMismatch
 
 _INSTALL_LOCK = 1885827077  # the class after those of migrations/0003_checks.sql
@@ -90,6 +91,8 @@ def uninstall(conn: psycopg.Connection) -> None:
 
 def _apply(conn: psycopg.Connection, migration: Migration) -> None:
     with conn.transaction():
+        own_path(conn)
+        allow_views(conn)  # functions that read our own views are checked when they are made
         conn.execute(migration.text.encode())
         conn.execute(
             "INSERT INTO pgstream.pgs_migrations (number, name) VALUES (%s, %s)",

@@ -80,14 +80,21 @@ ERRORS: dict[str, type[PgStreamError]] = {
 }
 
 
+UNDEFINED = ("3F000", "42704", "42883", "42P01")  # a schema, type, function or table
+IN_FUNCTION = re.compile(r'(?:PL/\w+ function (\S+\([^)]*\))|SQL function "([^"]+)")')
+
+
 def translate(error: psycopg.Error, query: str | None = None) -> PgStreamError:
     """The pgstream error for `error`. `query` is the text its statement position counts in."""
     diag = error.diag
     message = diag.message_primary or str(error).strip() or type(error).__name__
     detail, hint = diag.message_detail, diag.message_hint
     kind = _kind(error)
+    function = user_function(diag.context or "") if error.sqlstate in UNDEFINED else None
+    if function:
+        detail, hint = f"The function {function} looks for it.", path_hint(function)
     if issubclass(kind, QueryError):
-        line, column = _place(diag, query)
+        line, column = (None, None) if function else _place(diag, query)
         return kind(message, detail=detail, hint=hint, line=line, column=column)
     if issubclass(kind, CycleError):
         return kind(message, path=_path(message), detail=detail, hint=hint)
@@ -95,6 +102,23 @@ def translate(error: psycopg.Error, query: str | None = None) -> PgStreamError:
         # _require_no_dependents puts the list in the detail, and in the sentence.
         return kind(message, dependents=(detail or "").split(", "), hint=hint)
     return kind(message, detail=detail, hint=hint)
+
+
+def user_function(context: str) -> str | None:
+    """The function of the user's that failed inside a statement of ours, from PostgreSQL's
+    CONTEXT, whose first line is the innermost."""
+    found = IN_FUNCTION.search(context)
+    if found is None or "pgstream." in context:  # ours, or under the caller's own search path
+        return None
+    return found[1] or found[2]
+
+
+def path_hint(function: str) -> str:
+    return (
+        "pgstream runs a query with search_path = pg_catalog, pg_temp, as PostgreSQL does for "
+        f"materialized views. Give the function a path: ALTER FUNCTION {function} "
+        "SET search_path = public."
+    )
 
 
 def _kind(error: psycopg.Error) -> type[PgStreamError]:

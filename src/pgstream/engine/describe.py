@@ -41,6 +41,8 @@ FROM (SELECT CASE WHEN t.typcollation <> 0 THEN pg_collation_for({column}) END A
       FROM (SELECT 1) one LEFT JOIN ({query}) q ON false
       LEFT JOIN pg_type t ON t.oid = pg_typeof({column})) asked
 """
+FIRST_OWN_ID = 16384
+"""The first oid that PostgreSQL gives to what users create."""
 BINARY_COLLATIONS = frozenset(("C", "POSIX", "C.UTF-8", "C.utf8", "ucs_basic", "pg_c_utf8"))
 
 
@@ -64,6 +66,7 @@ class PostgresCatalog:
         self.streams = streams
         self._types: dict[tuple[int, int], Type] = {}
         self._operands: dict[tuple[str, str], tuple[Type, Type]] = {}
+        self._trusted: set[int] = set()
         row = connection.execute(
             "SELECT coalesce(to_jsonb(d) ->> 'datlocale', to_jsonb(d) ->> 'daticulocale',"
             " d.datcollate) FROM pg_database d WHERE datname = current_database()"
@@ -98,6 +101,8 @@ class PostgresCatalog:
             if deterministic is False:
                 type_ = replace(type_, equality=Equality.UNKNOWN)
             columns.append((column, type_))
+            if column in self.used.get(relid, ()):
+                self._require_trusted(type_id)
             if deterministic is False and column in self.used.get(relid, ()):
                 raise UnsupportedType(
                     f"The column {column} of {schema}.{name} has the collation {collation}, which "
@@ -172,6 +177,7 @@ class PostgresCatalog:
 
     def _describe(self, text: str) -> Type:
         described = self._described(text)
+        self._require_trusted(described.ftype(0))
         return self._type(described.ftype(0), described.fmod(0))
 
     def _described(self, text: str) -> psycopg.pq.abc.PGresult:
@@ -183,6 +189,13 @@ class PostgresCatalog:
                 detail=prepared.error_message.decode(errors="replace").strip(),
             )
         return pgconn.describe_prepared(b"")
+
+    def _require_trusted(self, type_id: int) -> None:
+        """A type's owner can give it casts, which would run with our rights. That was checked
+        when the stream table was created, but a column may have got another type since."""
+        if type_id >= FIRST_OWN_ID and type_id not in self._trusted:
+            self.connection.execute("SELECT pgstream._require_trusted_type(%s)", (type_id,))
+            self._trusted.add(type_id)
 
     def _type(self, type_id: int, modifier: int) -> Type:
         found = self._types.get((type_id, modifier))

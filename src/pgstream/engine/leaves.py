@@ -175,6 +175,10 @@ class Leaves:
         weighted: bool,
     ) -> Large:
         weight = WEIGHT if weighted else ONE
+        if any(f.sql for f in scan.fields):
+            # Here, where PostgreSQL's error about a user's function can be told as it is.
+            first = reading_query(scan.fields, table, where, weight)
+            self.reader.execute(sql.SQL("{} LIMIT 1").format(first))
         rows, scales = measured(self.reader, scan, table, where)
         if not weighted:
             self.counts.rows_read += rows

@@ -51,8 +51,8 @@ class SliceReader(DataSourceReader):
 
 
 def session_statements(snapshot: str) -> list[str]:
-    """What makes a reading session see the snapshot, if one is given, and write values in
-    canonical text."""
+    """What makes a reading session see the snapshot, if one is given, write values in canonical
+    text, and read tables only. The address has set its search path."""
     return [
         "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
         *([f"SET TRANSACTION SNAPSHOT '{snapshot}'"] if snapshot else []),
@@ -61,4 +61,6 @@ def session_statements(snapshot: str) -> list[str]:
         "SET LOCAL IntervalStyle = 'postgres'",
         "SET LOCAL extra_float_digits = 1",
         "SET LOCAL bytea_output = 'hex'",
+        "SELECT set_config(name, 'view', true) FROM pg_settings"
+        " WHERE name = 'restrict_nonsystem_relation_kind'",
     ]

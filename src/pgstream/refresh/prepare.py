@@ -12,6 +12,7 @@ from pgstream.algebra.recursion import Recursion, placed, used_by
 from pgstream.algebra.top import split_top
 from pgstream.catalog.records import Numerics, StreamTable
 from pgstream.database.connection import Connection
+from pgstream.database.quoting import compose, identifier, joined
 from pgstream.engine.describe import PostgresCatalog
 from pgstream.errors import PermissionDenied, QueryError, SyntaxFault
 from pgstream.refresh.expand import expand
@@ -98,6 +99,19 @@ def _only_registered(table: StreamTable, made: Plan) -> None:
             raise PermissionDenied(f"{table.full_name} reads {scan.source} without a right to.")
 
 
+def _hold_sources(connection: Connection, table: StreamTable) -> None:
+    """Nobody alters or renames a source while it is read. Other kinds of relations cannot be
+    locked."""
+    found = connection.execute(
+        "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE c.oid = ANY(%s::oid[]) AND c.relkind IN ('r', 'p') ORDER BY c.oid",
+        ([d.relid for d in table.dependencies],),
+    ).fetchall()
+    if found:
+        names = joined(compose("ONLY {n}", n=identifier(*name)) for name in found)
+        connection.execute(compose("LOCK TABLE {n} IN ACCESS SHARE MODE", n=names))
+
+
 class Preparations:
     """Plans, kept until the definition or a source's columns change."""
 
@@ -105,6 +119,9 @@ class Preparations:
         self._known: dict[int, tuple[object, Prepared]] = {}
 
     def of(self, connection: Connection, table: StreamTable, numerics: Numerics) -> Prepared:
+        """The plan, for this transaction: what is checked here stays so until it ends."""
+        _hold_sources(connection, table)
+        connection.execute("SELECT pgstream._require_trusted_names(%s)", (table.id,))
         mark = (numerics, self._mark(connection, table))
         found = self._known.get(table.id)
         if found is None or found[0] != mark:
@@ -116,7 +133,8 @@ class Preparations:
     def _mark(self, connection: Connection, table: StreamTable) -> object:
         relids = [d.relid for d in table.dependencies]
         rows = connection.execute(
-            "SELECT attrelid::bigint, attname, atttypid::bigint, atttypmod FROM pg_attribute"
+            "SELECT attrelid::bigint, relnamespace::bigint, relname, attname, atttypid::bigint,"
+            " atttypmod FROM pg_attribute JOIN pg_class c ON c.oid = attrelid"
             " WHERE attrelid = ANY(%s::oid[]) AND attnum > 0 AND NOT attisdropped"
             " ORDER BY attrelid, attnum",
             (relids,),

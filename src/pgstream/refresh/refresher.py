@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pgstream.catalog import store
 from pgstream.catalog.records import Initiator, RefreshResult, Status, StreamTable
-from pgstream.database.connection import connect
+from pgstream.database.connection import connect, own_address
 from pgstream.engine.session import Sessions
 from pgstream.engine.ways import Ways
 from pgstream.errors import NotPopulated, StreamTableNotFound, Suspended
@@ -69,7 +69,7 @@ class Refresher:
                 connect(self.dsn, autocommit=False, application_name="pgstream apply"),
                 connect(self.dsn, autocommit=True, application_name="pgstream reader"),
                 connect(self.dsn, autocommit=True, application_name="pgstream notes"),
-                self.dsn,
+                own_address(self.dsn),
             )
         return self._links
 

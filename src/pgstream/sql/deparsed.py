@@ -48,6 +48,16 @@ OBJECTS = tuple(
 )
 
 
+class Prefix(exp.Unary):
+    """OPERATOR(public.-) x"""
+
+    arg_types = {"this": True, "operator": True}  # noqa: RUF012
+
+
+def _prefix_sql(generator: Any, node: Prefix) -> str:
+    return f"OPERATOR({node.args['operator']}) {generator.sql(node, 'this')}"
+
+
 class Deparsed(Postgres):
     class Tokenizer(Postgres.Tokenizer):
         KEYWORDS = {  # noqa: RUF012
@@ -85,6 +95,29 @@ class Deparsed(Postgres):
             right = this.args["expression"]
             return exp.Operator(this=this.this, operator=operator, expression=right)
 
+        def _parse_operator(self, this: exp.Expr | None) -> exp.Expr | None:
+            """a OPERATOR(public.=) b: a user's operator, whatever its name, is no other."""
+            if not self._curr or self._curr.token_type is not TokenType.L_PAREN:
+                return super()._parse_operator(this)  # type: ignore[no-any-return]
+            name = self._operator_name()
+            return exp.Operator(this=this, operator=name, expression=self._parse_bitwise())
+
+        def _parse_unary(self) -> exp.Expr | None:
+            if self._match(TokenType.OPERATOR):
+                name = self._operator_name()
+                return Prefix(this=self._parse_unary(), operator=name)
+            return super()._parse_unary()  # type: ignore[no-any-return]
+
+        def _operator_name(self) -> str:
+            """What stands in the parentheses, with the quotes of its schema."""
+            self._match_l_paren()
+            first = self._curr
+            while self._curr and self._curr.token_type is not TokenType.R_PAREN:
+                self._advance()
+            name = str(self._find_sql(first, self._prev))
+            self._match_r_paren()
+            return name
+
         def _parse_at_time_zone(self, this: exp.Expr | None) -> exp.Expr | None:
             """x AT LOCAL is timezone(x)."""
             if this is not None and self._match_text_seq("AT", "LOCAL"):
@@ -107,6 +140,7 @@ class Deparsed(Postgres):
         TRANSFORMS = {  # noqa: RUF012
             **Postgres.Generator.TRANSFORMS,
             JsonCall: json_call_sql,
+            Prefix: _prefix_sql,
             exp.CurrentTime: lambda *_: "CURRENT_TIME",
             # The parser drops the quotes of the argument's name.
             exp.Kwarg: lambda self, node: f"{argument_mark(node)}{self.sql(node, 'expression')}",

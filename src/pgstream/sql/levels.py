@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from pgstream.sql.scope import aliases
-from pgstream.sql.walk import is_aggregate
+from pgstream.sql.walk import is_aggregate, is_qualified
 
 
 def is_query(node: exp.Expr) -> bool:
@@ -74,7 +74,8 @@ def is_windowed(node: exp.Expr) -> bool:
 
 def is_grouping(node: exp.Expr) -> bool:
     """GROUPING(a, b)."""
-    return isinstance(node, exp.Anonymous) and node.name.upper() == "GROUPING"
+    named = isinstance(node, exp.Anonymous) and node.name.upper() == "GROUPING"
+    return named and not is_qualified(node)
 
 
 class Level:

@@ -27,13 +27,18 @@ def is_subquery(node: exp.Expr) -> bool:
     return isinstance(node, exp.Exists | exp.Subquery)
 
 
+def is_qualified(call: exp.Expr) -> bool:
+    """public.stddev(x) is a user's function, and no aggregate: those of users are refused."""
+    return isinstance(call.parent, exp.Dot)
+
+
 def is_aggregate(node: exp.Expr) -> bool:
     """An aggregate call, also with FILTER and WITHIN GROUP. (A window function is none, nor is
     schema.function(…): aggregates of users are refused.)"""
     if isinstance(node.parent, exp.Dot) and node.arg_key == "expression":
         return False
     if isinstance(node, exp.Anonymous):
-        return node.name.lower() in OTHER_AGGREGATES
+        return node.name.lower() in OTHER_AGGREGATES and not is_qualified(node)
     return isinstance(node, (*AGGREGATES, exp.AggFunc, exp.Filter, exp.WithinGroup))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from pgstream.database.connection import connect
+from pgstream.database.connection import connect_as_user as connect
 from pgstream.database.embedded import EmbeddedServer
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from pgstream.database.connection import connect
+from pgstream.database.connection import connect_as_user as connect
 from pgstream.sql.deparsed import parse_deparsed, write
 
 FOLDER = Path(__file__).parent

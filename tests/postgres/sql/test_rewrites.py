@@ -15,7 +15,7 @@ import pytest
 from psycopg import sql
 from sqlglot import exp
 
-from pgstream.database.connection import connect
+from pgstream.database.connection import connect_as_user as connect
 from pgstream.sql.deparsed import parse_deparsed, write
 from pgstream.sql.grouping import SETS
 from pgstream.sql.passes import REWRITES, rewrite
