@@ -158,6 +158,7 @@ def test_a_lost_spark_moves_no_table_to_error(open_stream: Callable[[], PgStream
 def test_the_connection_is_closed(open_stream: Callable[[], PgStream]) -> None:
     ps = open_stream()
     ps.connection.close()
+    ps.own.close()
     for name, call in CALLS.items():
         said = code(lambda call=call: call(ps, "st"))
         assert said == ("OK" if name == "close" else "PGS-0102"), name
