@@ -205,7 +205,11 @@ class PostgresCatalog:
                 raise UnsupportedType(f"Type {type_id} is unknown.")
             name, declared, kind, category = row
             if kind == "p" and name != "unknown":
-                raise UnsupportedType(f"A value of type {declared} cannot be stored.")
+                raise UnsupportedType(
+                    f"A value of type {declared} cannot be stored.",
+                    hint="Use the values that it is made of, such as GROUP BY a, b instead of"
+                    " GROUP BY ROW(a, b), or cast it to a composite type.",
+                )
             if name == "unknown":
                 found = Type("text", "text", "S")
             else:
