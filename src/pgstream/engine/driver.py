@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -40,6 +41,7 @@ JAVA_OPTIONS = (
 )
 # This collector calls it out of memory when it does nothing but collect; others go on for ever.
 COLLECTOR = "-XX:+UseParallelGC"
+JAVA_VARIABLES = ("SPARK_SUBMIT_OPTS", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
 STATIC = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -103,7 +105,8 @@ def _own_interrupt_handler() -> Iterator[None]:
 
 def launch_options(settings: Settings) -> dict[str, str]:
     """What must be known before Java starts."""
-    chosen = "GC" in os.environ.get("SPARK_SUBMIT_OPTS", "")  # Java refuses two collectors
+    others = " ".join(os.environ.get(name, "") for name in JAVA_VARIABLES)
+    chosen = re.search(r"-XX:\+Use\w+GC\b", others)  # Java refuses two collectors
     java = JAVA_OPTIONS if chosen else (*JAVA_OPTIONS, COLLECTOR)
     return {
         "spark.driver.memory": driver_memory(settings.spark_driver_memory),

@@ -38,7 +38,7 @@ def test_other_sizes_are_refused(text: str) -> None:
 
 
 def test_java_ends_when_it_is_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SPARK_SUBMIT_OPTS", raising=False)
+    monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-XX:+PrintGC")
     options = launch_options(Settings())["spark.driver.extraJavaOptions"]
     assert "-XX:+ExitOnOutOfMemoryError" in options
     assert "-XX:+UseParallelGC" in options
