@@ -45,11 +45,12 @@ NAMES = ("turns", "values", "arrow", "one", "slices")
 
 def send(ps: PgStream, name: str, first: int = 0) -> None:
     """From now on the rows go this way; in turns, they begin with the `first`."""
-    taken = TURNS if name == "turns" else [turn for turn in TURNS if turn[0] == name]
+    alone = [turn for turn in TURNS if turn[0] == name] or [(name, 0)]
+    taken = TURNS if name == "turns" else alone
     numbers = itertools.count(first)
 
     def way(most_rows: int) -> Ways:
         """One refresh."""
-        return Way(most_rows, *(taken or [(name,)])[next(numbers) % max(len(taken), 1)])
+        return Way(most_rows, *taken[next(numbers) % len(taken)])
 
     ps.refresher.ways = way

@@ -337,6 +337,7 @@ def test_union_all_of_aggregates(t: PgStream) -> None:
         refresh_exact(t, "st")
 
 
+@pytest.mark.usual_way
 def test_sums_need_no_reading(t: PgStream) -> None:
     create_exact(
         t, "st", "SELECT g, count(*) AS n, sum(x) AS total, avg(p) AS mean FROM t GROUP BY g"

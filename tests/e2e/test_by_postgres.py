@@ -52,6 +52,7 @@ def test_every_change_stays_exact(ps: PgStream, name: str) -> None:
     assert_stays_exact(ps, QUERIES[name], *CHANGES)
 
 
+@pytest.mark.usual_way
 def test_a_change_reads_only_its_groups(ps: PgStream) -> None:
     script(
         ps,

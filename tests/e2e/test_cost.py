@@ -9,6 +9,7 @@ from pgstream.catalog.records import Action
 from pgstream.client import PgStream
 from pgstream.settings import Settings
 
+pytestmark = pytest.mark.usual_way
 JOIN_AGG = (
     "SELECT d.region_name, SUM(s.amount) AS total, COUNT(*) AS n"
     " FROM src s JOIN dim d ON s.region = d.region GROUP BY d.region_name"

@@ -176,6 +176,7 @@ def test_none_is_missing(ps: PgStream) -> None:
     assert {name for (name,) in found} | {"json_arrayagg", "json_objectagg"} == known == tried
 
 
+@pytest.mark.usual_way
 def test_moments_of_exact_types_read_nothing(ps: PgStream) -> None:
     """Rows come, change, move and go: one Spark action, no row of the source."""
     script(
@@ -205,6 +206,7 @@ def test_moments_of_exact_types_read_nothing(ps: PgStream) -> None:
         assert_same_text(ps, "whole")
 
 
+@pytest.mark.usual_way
 def test_a_group_has_the_digits_of_its_own_values(ps: PgStream) -> None:
     """A numeric without a scale: neighbours, and values that are gone, have more decimals."""
     script(

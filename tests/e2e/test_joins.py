@@ -319,6 +319,7 @@ def test_join_of_grouped_subqueries(shop: PgStream) -> None:
     assert_exact(shop, "st")
 
 
+@pytest.mark.usual_way
 def test_only_the_touched_rows_are_read(ps: PgStream) -> None:
     script(
         ps,

@@ -70,6 +70,7 @@ def test_every_change_stays_exact(ps: PgStream, queries: dict[str, str]) -> None
     assert_all_stay_exact(ps, queries.values(), CHANGES)
 
 
+@pytest.mark.usual_way
 def test_the_first_rows_of_one_order_are_read_by_its_key(ps: PgStream) -> None:
     script(
         ps,

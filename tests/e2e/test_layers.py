@@ -210,6 +210,7 @@ def test_dropping_a_table_that_others_read_is_refused(chain: PgStream) -> None:
     assert chain.execute("SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal") == [(0,)]
 
 
+@pytest.mark.usual_way
 def test_changes_that_cancel_out(chain: PgStream) -> None:
     script(
         chain,
@@ -226,6 +227,7 @@ def test_changes_that_cancel_out(chain: PgStream) -> None:
     assert [each.spark_actions for each in (*result.upstream, result)] == [0, 0, 0]
 
 
+@pytest.mark.usual_way
 def test_columns_that_nobody_reads_change_nothing(base: PgStream) -> None:
     create_exact(base, "st", "SELECT g, count(*) AS n FROM t GROUP BY g")
     base.execute("UPDATE t SET x = x + 1")

@@ -54,6 +54,7 @@ def test_an_expression_over_padded_columns_is_not_taken_from_the_scan(tables: Pg
     refresh_exact(tables, "st")
 
 
+@pytest.mark.usual_way
 def test_a_change_reads_only_its_keys(tables: PgStream) -> None:
     tables.execute("INSERT INTO a SELECT i, i FROM generate_series(100, 2000) i")
     tables.execute("INSERT INTO b SELECT i, i FROM generate_series(100, 2000) i")

@@ -139,6 +139,7 @@ def test_a_subtree_that_moves_below_itself_is_gone(tree: PgStream, columns: str)
     refresh_exact(tree, "plain")
 
 
+@pytest.mark.usual_way
 def test_the_work_is_the_subtree(ps: PgStream) -> None:
     """Renaming a department in a tree of 10,000 reads and writes its subtree only."""
     script(
@@ -228,6 +229,7 @@ def test_a_cycle_does_not_keep_itself_alive(graph: PgStream) -> None:
     assert rows(graph, "st") == []
 
 
+@pytest.mark.usual_way
 def test_insertions_read_what_they_reach(graph: PgStream) -> None:
     script(graph, "INSERT INTO edges SELECT i, i + 1 FROM generate_series(1000, 9000) i")
     connect(graph, (1, 2), (20, 21), (21, 22))

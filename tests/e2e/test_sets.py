@@ -52,6 +52,7 @@ def test_set_operations_stay_exact(tables: PgStream, name: str) -> None:
         refresh_exact(tables, "st")
 
 
+@pytest.mark.usual_way
 def test_counts_are_stored_so_nothing_is_read(tables: PgStream) -> None:
     create_exact(tables, "st", QUERIES["except all"])
     tables.execute("INSERT INTO a VALUES (1, 5), (9, 9); DELETE FROM b WHERE k = 1")

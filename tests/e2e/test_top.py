@@ -110,6 +110,7 @@ def test_the_first_rows_stay_exact(tables: PgStream, name: str) -> None:
 # --- what is read ---------------------------------------------------------------------------
 
 
+@pytest.mark.usual_way
 def test_the_input_is_read_only_when_the_boundary_moves_inwards(numbers: PgStream) -> None:
     create_exact(numbers, "st", "SELECT id, x FROM t ORDER BY x LIMIT 3")
 
@@ -132,6 +133,7 @@ def test_the_input_is_read_only_when_the_boundary_moves_inwards(numbers: PgStrea
     assert counts("UPDATE t SET x = x + 1 WHERE id IN (4, 6, 7)") == (0, 0, 0)
 
 
+@pytest.mark.usual_way
 def test_a_short_table_is_known_whole(numbers: PgStream) -> None:
     create_exact(numbers, "st", "SELECT x FROM t ORDER BY x DESC LIMIT 20 OFFSET 1")
     for change in (
@@ -144,6 +146,7 @@ def test_a_short_table_is_known_whole(numbers: PgStream) -> None:
         assert refresh_exact(numbers, "st").rows_read == 0
 
 
+@pytest.mark.usual_way
 def test_copies_of_the_last_row_beyond_the_boundary(ps: PgStream) -> None:
     """More copies of the last row exist than the prefix holds."""
     script(ps, "CREATE TABLE t (x int)", "INSERT INTO t VALUES (1), (2), (2), (2), (2), (3)")
@@ -158,6 +161,7 @@ def test_copies_of_the_last_row_beyond_the_boundary(ps: PgStream) -> None:
     assert rows(ps, "st") == [(0,), (0,), (1,)]
 
 
+@pytest.mark.usual_way
 def test_groups_are_stored_so_nothing_is_read(tables: PgStream) -> None:
     create_exact(tables, "st", QUERIES["groups"])
     for change in (

@@ -13,6 +13,7 @@ from helpers import create_exact, refresh_exact, script
 from pgstream.catalog.records import Action
 from pgstream.client import PgStream
 
+pytestmark = pytest.mark.usual_way
 TABLES = """
 CREATE TABLE region (r_regionkey int PRIMARY KEY, r_name text NOT NULL);
 CREATE TABLE nation (

@@ -97,6 +97,7 @@ def test_offsets_fail_as_in_postgresql(ps: PgStream) -> None:
             ps.create_stream_table("st", f"SELECT id, {call} AS v FROM t WINDOW w AS (ORDER BY id)")
 
 
+@pytest.mark.usual_way
 def test_a_change_reads_only_its_partition(ps: PgStream) -> None:
     script(
         ps,
