@@ -26,7 +26,7 @@ from pgstream.settings import Settings
 
 TESTS = Path(__file__).parent
 sys.path.insert(0, str(TESTS))  # for `helpers` and `ways`
-from ways import NAMES, send  # noqa: E402
+from ways import WAYS, send  # noqa: E402
 
 MARKERS = {
     "e2e": ("spark", "postgres"),
@@ -49,7 +49,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--examples", type=int, default=500, help="how many random stream tables are tried"
     )
     parser.addoption(
-        "--way", choices=NAMES, default="turns", help="which way rows travel, see tests/ways.py"
+        "--way",
+        choices=sorted(WAYS),
+        default="turns",
+        help="which way rows travel, see tests/ways.py",
     )
 
 

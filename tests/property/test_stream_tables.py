@@ -31,7 +31,7 @@ from cut import cut
 from generator.scenario import PARTS, Scenario, scenario
 from play import is_lively, play
 
-from ways import EACH
+from ways import WAYS
 
 SETTINGS = Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1)
 THREADS = 2
@@ -100,7 +100,7 @@ def opened(server: EmbeddedServer, make_database: Callable[[], str], spark: Any)
 
 def test_every_refresh_is_exact(opened: Any, request: pytest.FixtureRequest) -> None:
     option = request.config.getoption
-    ways = EACH if option("--way") == "turns" else (option("--way"),)
+    ways = WAYS["turns"] if option("--way") == "turns" else (option("--way"),)
     run = Run(option("--hypothesis-seed"), option("--examples"), ways)
     with ThreadPoolExecutor(THREADS) as pool:
         for worker in [pool.submit(run.work, opened) for _ in range(THREADS)]:
@@ -112,8 +112,7 @@ def test_every_refresh_is_exact(opened: Any, request: pytest.FixtureRequest) -> 
         pytest.fail(f"scenario({number}) gives, {way}: {error}\n\nCut down:\n{program}")
     assert run.seen["refused"] <= MOST_REFUSED * run.seen["streams"]
     if option("--examples") >= 5 * len(PARTS):
-        unseen = [(p, way) for p in PARTS for way in set(ways) if not run.by_way[p, way]]
-        assert unseen == []
+        assert [(p, way) for p in PARTS for way in ways if not run.by_way[p, way]] == []
 
 
 def shorten(opened: Any, example: Scenario, way: str, error: BaseException) -> Scenario:

@@ -49,14 +49,19 @@ class Execution:
     _given: dict[Node, Rows] = field(default_factory=dict)
     _apart: dict[Node, Bound | None] = field(default_factory=dict)
     _empty: dict[Node, bool] = field(default_factory=dict)
+    _large: dict[Node, bool] = field(default_factory=dict)
     _results: dict[str, pa.Table] = field(default_factory=dict)
 
     def give(self, node: Node, rows: Rows) -> None:
         """From now on the leaf stands for these rows."""
         self._given[node] = rows
+        self._large.clear()
 
     def is_large(self, node: Node) -> bool:
-        return any(isinstance(b, Large) for b in self._bound_leaves(node))
+        """Whether executors read a part of it. Asked once for each node: trees share parts."""
+        if node not in self._large:
+            self._large[node] = self._find_large(node)
+        return self._large[node]
 
     def collect(self, node: Node) -> Rows:
         """The result in the driver: one action, or none where nothing can come out, or where this
@@ -92,8 +97,7 @@ class Execution:
 
     @contextmanager
     def rendered(self, node: Node) -> Iterator[tuple[SparkSession, Relation]]:
-        bound = self._bound_leaves(node)
-        large = any(isinstance(b, Large) for b in bound)
+        large = self.is_large(node)
         session = self.sessions.large if large else self.sessions.small
         views: dict[Node, Relation] = {}
         names: list[str] = []
@@ -131,17 +135,17 @@ class Execution:
             return not isinstance(bound, Large) and not bound.table.num_rows
         return gives_nothing(node, self.is_empty)
 
-    def _bound_leaves(self, node: Node) -> list[Bound]:
-        """All leaves below, bound; a lookup that has no small keys counts as its table."""
+    def _find_large(self, node: Node) -> bool:
+        """By the leaves below; a lookup that has no small keys counts as its table."""
         bound = self._bind(node)
         if bound is not None:
-            return [bound]
+            return isinstance(bound, Large)
         below = list(node.inputs)
         if isinstance(node, Lookup):
             below = [node.stored, node.keys]
         elif isinstance(node, KeyFilter) and self.key_values(node.keys) is None:
             below.append(node.keys)
-        return [leaf for part in below for leaf in self._bound_leaves(part)]
+        return any([self.is_large(part) for part in below])  # all: each is bound
 
     def _bind(self, node: Node) -> Bound | None:
         """The rows that a node stands for, if they are at hand before Spark runs."""
