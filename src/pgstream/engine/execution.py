@@ -145,7 +145,7 @@ class Execution:
             below = [node.stored, node.keys]
         elif isinstance(node, KeyFilter) and self.key_values(node.keys) is None:
             below.append(node.keys)
-        return any([self.is_large(part) for part in below])  # all: each is bound
+        return any(self.is_large(part) for part in below)
 
     def _bind(self, node: Node) -> Bound | None:
         """The rows that a node stands for, if they are at hand before Spark runs."""
