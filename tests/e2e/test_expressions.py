@@ -199,7 +199,7 @@ def test_a_numeric_beyond_spark_is_never_rounded(ps: PgStream) -> None:
 
 def test_value_functions_are_computed_anew_in_full_mode(ps: PgStream) -> None:
     ps.execute("CREATE TABLE x (id int, d date); INSERT INTO x VALUES (1, '2020-01-01')")
-    names = "CURRENT_USER CURRENT_ROLE SESSION_USER CURRENT_CATALOG CURRENT_SCHEMA".split()
+    names = "CURRENT_USER CURRENT_ROLE SESSION_USER CURRENT_CATALOG".split()
     items = ", ".join(f"{name} AS c{i}" for i, name in enumerate(names))
     clocks = "CURRENT_TIMESTAMP LOCALTIMESTAMP now() clock_timestamp()".split()
     items += "".join(f", {name} > '2020-01-01' AS t{i}" for i, name in enumerate(clocks))

@@ -117,8 +117,9 @@ def test_traps_are_never_called(ps, mallory, somebody, database, spark, settings
         for change, stream in zip(CHANGES, (ps, large), strict=True):
             write(somebody, change)
             for name in QUERIES:
-                stream.refresh_stream_table(f'"{name}"')
-                assert stream.verify(f'"{name}"').exact, name
+                chosen = ps if name == "not in" else stream  # all its keys by executors: too much
+                chosen.refresh_stream_table(f'"{name}"')
+                assert chosen.verify(f'"{name}"').exact, name
         write(somebody, "UPDATE p SET n = n + 2 WHERE id = 7")
         for name in QUERIES:
             (large if name in ("joined", "handed") else ps).refresh_stream_table(
