@@ -21,11 +21,12 @@ from pgstream.database.connection import Connection
 from pgstream.database.connection import connect_as_user as connect
 from pgstream.database.embedded import EmbeddedServer
 from pgstream.engine.driver import driver_memory, launch
-from pgstream.engine.session import LARGE
+from pgstream.engine.session import LARGE, Sessions
 from pgstream.settings import Settings
 
 TESTS = Path(__file__).parent
 sys.path.insert(0, str(TESTS))  # for `helpers` and `ways`
+from helpers import open_stream  # noqa: E402
 from ways import WAYS, send  # noqa: E402
 
 MARKERS = {
@@ -99,6 +100,12 @@ def spark() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
+def sessions(spark: Any) -> Sessions:
+    """Opened once: each pair of sessions starts Python processes of its own."""
+    return Sessions(TEST_SETTINGS, spark)
+
+
+@pytest.fixture(scope="session")
 def _admin(server: EmbeddedServer) -> Iterator[Connection]:
     with connect(server.dsn) as admin:
         admin.execute("ALTER SYSTEM SET fsync = off")  # nothing here outlives the server
@@ -140,9 +147,9 @@ def settings() -> Settings:
 
 @pytest.fixture
 def ps(
-    database: str, spark: Any, settings: Settings, request: pytest.FixtureRequest
+    database: str, sessions: Sessions, settings: Settings, request: pytest.FixtureRequest
 ) -> Iterator[PgStream]:
-    with PgStream(database, spark, settings=settings) as stream:
+    with open_stream(database, sessions, settings) as stream:
         if request.node.get_closest_marker("usual_way") is None:
             first = zlib.crc32(request.node.nodeid.encode())
             send(stream, request.config.getoption("--way"), first)

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from psycopg import sql
 
 from pgstream.catalog.records import RefreshResult, StreamTable
 from pgstream.client import PgStream
+from pgstream.engine.session import Sessions
+from pgstream.settings import Settings
 
 # For processes of their own, which live for seconds: Java compiles little.
 SHORT_LIVED = {**os.environ, "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+
+
+@contextmanager
+def open_stream(dsn: str, sessions: Sessions, settings: Settings) -> Iterator[PgStream]:
+    """A stream that shares Spark's sessions with other tests."""
+    with PgStream(dsn, settings=settings) as stream:
+        stream.sessions = stream.refresher.sessions = sessions
+        try:
+            yield stream
+        finally:
+            stream.sessions = Sessions(settings)  # to be closed in their place
 
 
 def assert_exact(ps: PgStream, *names: str) -> None:

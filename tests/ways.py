@@ -7,6 +7,7 @@ The executors' ways cost several times as much, so they have no turn unless aske
 
     one      one relation in slices by the executors, the others as Arrow
     slices   every relation in slices
+    kept     every relation in slices, and the executors keep the keys that they find
 
 `--way NAME` sends all rows one way. A test that asserts what a refresh costs is marked
 `usual_way`: its rows go as a user's do.
@@ -26,6 +27,7 @@ WAYS = {
     "arrow": ("arrow",),
     "one": ("first", "second"),
     "slices": ("slices",),
+    "kept": ("kept",),
     "turns": ("values", "arrow"),
 }
 
@@ -39,8 +41,12 @@ class Way(Ways):
         if self.name in ("first", "second"):  # of the relations that a refresh reads
             is_sliced = next(self.asked) == ("first", "second").index(self.name)
         else:
-            is_sliced = self.name == "slices"
+            is_sliced = self.name in ("slices", "kept")
         return not is_sliced and super().through_driver(rows)
+
+    @property
+    def most_keys(self) -> int:
+        return 0 if self.name == "kept" else super().most_keys
 
     def in_statement(self, rows: Any) -> bool:
         return self.name == "values" and super().in_statement(rows)

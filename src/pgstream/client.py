@@ -121,7 +121,7 @@ class PgStream:
             )
             own_path(self.connection)  # the names in the query have got their meaning
             table = store.stream_table(self.connection, name)
-            prepared = prepare(self.connection, table)
+            prepared = self.refresher.preparations.first(self.connection, table)
             store.save_query(self.connection, table.id, prepared.table.defining_query)
             store.save_explanation(
                 self.connection, table.id, explain(prepared.plan, self.connection)

@@ -23,6 +23,7 @@ import pytest
 from pgstream.client import PgStream
 from pgstream.database.connection import connect_as_user as connect
 from pgstream.database.embedded import EmbeddedServer
+from pgstream.engine.session import Sessions
 from pgstream.errors import PgStreamError
 from pgstream.settings import Settings
 
@@ -31,6 +32,7 @@ from cut import cut
 from generator.scenario import PARTS, Scenario, scenario
 from play import is_lively, play
 
+from helpers import open_stream
 from ways import WAYS
 
 SETTINGS = Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1)
@@ -86,13 +88,13 @@ class Run:
 
 
 @pytest.fixture
-def opened(server: EmbeddedServer, make_database: Callable[[], str], spark: Any) -> Any:
+def opened(server: EmbeddedServer, make_database: Callable[[], str], sessions: Sessions) -> Any:
     """A new database with pgstream, and a plain connection to it."""
 
     @contextmanager
     def make() -> Iterator[tuple[PgStream, Any]]:
         dsn = server.dsn_for(make_database())
-        with PgStream(dsn, spark, settings=SETTINGS) as ps, connect(dsn) as connection:
+        with open_stream(dsn, sessions, SETTINGS) as ps, connect(dsn) as connection:
             yield ps, connection
 
     return make

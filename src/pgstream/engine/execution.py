@@ -4,53 +4,62 @@ The leaves are bound first. Keys are taken from Arrow columns where the tree lea
 there unchanged; only keys that Spark must compute cost an action. Then the whole tree is
 one SQL statement and one action. If every leaf is small it runs as a single task and the
 result comes back as Arrow; else it runs in parallel and its result is staged in parallel.
+Keys that executors find come to the driver if they are few; else the executors keep them.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
 from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.project import pick
 from pgstream.algebra.operators.shared import Shared
-from pgstream.algebra.trace import computed, trace
+from pgstream.algebra.operators.union_all import UnionAll
+from pgstream.algebra.trace import Places, computed, trace
 from pgstream.engine import zsets
 from pgstream.engine.carriers import Carrier, staged_type
-from pgstream.engine.expressions import Rendered
 from pgstream.engine.handover import Handover
 from pgstream.engine.inline import inline
 from pgstream.engine.leaves import Leaves
 from pgstream.engine.nothing import gives_nothing
-from pgstream.engine.relation import Relation, Select
-from pgstream.engine.render import render
+from pgstream.engine.relation import Relation
+from pgstream.engine.render import Leaf, render
 from pgstream.engine.render.keys import key_filter
-from pgstream.engine.rows import Bound, Large, Rows, no_rows
+from pgstream.engine.render.keys import keys as keys_of
+from pgstream.engine.rows import Bound, Kept, Rows, no_rows
 from pgstream.engine.session import Sessions, activate
-
-_view_numbers = itertools.count()
+from pgstream.engine.views import Views
 
 
 @dataclass
 class Execution:
+    """Used as a context: what Spark holds for it ends with it."""
+
     sessions: Sessions
     leaves: Leaves
-    dsn: str
-    snapshot: str
+    views: Views
     handover: Handover
-    _keys: dict[Keys, Rows | None] = field(default_factory=dict)
+    _keys: dict[Keys, Rows | Kept | None] = field(default_factory=dict)
     _given: dict[Node, Rows] = field(default_factory=dict)
     _apart: dict[Node, Bound | None] = field(default_factory=dict)
     _empty: dict[Node, bool] = field(default_factory=dict)
     _large: dict[Node, bool] = field(default_factory=dict)
     _results: dict[str, pa.Table] = field(default_factory=dict)
+    _kept: dict[str, Rows | Kept] = field(default_factory=dict)
+
+    def __enter__(self) -> Execution:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.views.drop()
 
     def give(self, node: Node, rows: Rows) -> None:
         """From now on the leaf stands for these rows."""
@@ -91,7 +100,7 @@ class Execution:
             activate(session)
             frame = session.sql(relation.sql)
             writer = frame.selectExpr(*items, "w").write.format("pgstream_staging")
-            writer = writer.mode("append").option("dsn", self.dsn)
+            writer = writer.mode("append").option("dsn", self.views.dsn)
             writer.option("db_schema", schema).option("table", table).save()
             return relation.carriers
 
@@ -99,24 +108,18 @@ class Execution:
     def rendered(self, node: Node) -> Iterator[tuple[SparkSession, Relation]]:
         large = self.is_large(node)
         session = self.sessions.large if large else self.sessions.small
-        views: dict[Node, Relation] = {}
-        names: list[str] = []
+        found: dict[Node, Relation] = {}
 
         def leaf(part: Node) -> Relation | None:
-            if part not in views:
-                if self.is_empty(part):
-                    return inline(no_rows(c.type for c in part.columns))
-                relation = self._leaf_relation(part, session, names)
+            if part not in found:
+                relation = self._leaf_relation(part, session, leaf)
                 if relation is None:
                     return None
-                views[part] = relation
-            return views[part]
+                found[part] = relation
+            return found[part]
 
-        try:
-            with self.sessions.guarded():
-                yield session, render(node, leaf, self.is_empty, single_task=not large)
-        finally:
-            self.sessions.drop_views(session, names)
+        with self.sessions.guarded():
+            yield session, render(node, leaf, self.is_empty, single_task=not large)
 
     # --- leaves -----------------------------------------------------------------------------
 
@@ -132,14 +135,14 @@ class Execution:
             self.key_values(node)
             bound = self._keys[node]
         if bound is not None:
-            return not isinstance(bound, Large) and not bound.table.num_rows
+            return isinstance(bound, Rows) and not bound.table.num_rows
         return gives_nothing(node, self.is_empty)
 
     def _find_large(self, node: Node) -> bool:
         """By the leaves below; a lookup that has no small keys counts as its table."""
         bound = self._bind(node)
         if bound is not None:
-            return isinstance(bound, Large)
+            return not isinstance(bound, Rows)
         below = list(node.inputs)
         if isinstance(node, Lookup):
             below = [node.stored, node.keys]
@@ -160,95 +163,91 @@ class Execution:
         return self.leaves.bind(node, self.key_values)
 
     def _computed_apart(self, node: ByPostgres | Shared) -> Bound | None:
-        """Costs an action of its own. What is shared and large is computed where it is read."""
+        """Costs an action of its own."""
         if gives_nothing(node, self.is_empty):
             return no_rows(c.type for c in node.columns)
         if not self.is_large(node.input):
             rows = self.collect(node.input)
             return rows if isinstance(node, Shared) else self.handover.small(node, rows)
         if isinstance(node, Shared):
-            return None
+            with self.rendered(node.input) as (session, relation):
+                return self._keep(relation, session)
         return self.handover.large(node, partial(self.stage, node.input), self.leaves)
 
-    def _leaf_relation(
-        self, node: Node, session: SparkSession, names: list[str]
-    ) -> Relation | None:
-        if isinstance(node, Keys) and self.key_values(node) is not None:
-            values = self._keys[node]
-            assert values is not None
-            return self._view(values, session, names)
-        bound = self._bind(node)
+    def _leaf_relation(self, node: Node, session: SparkSession, leaf: Leaf) -> Relation | None:
+        if self.is_empty(node):
+            return inline(no_rows(c.type for c in node.columns))
+        bound = self._keys_found(node) if isinstance(node, Keys) else self._bind(node)
         if bound is not None:
-            return self._view(bound, session, names)
+            return self.views.relation(bound, session)
         if isinstance(node, Lookup):  # of too many keys: read all, then filter
-
-            def leaf(part: Node) -> Relation | None:
-                return self._leaf_relation(part, session, names)
-
             filtered = KeyFilter(node.stored, node.indexes, node.keys)
             rows, keys = (render(n, leaf, self.is_empty) for n in (node.stored, node.keys))
             return key_filter(filtered, rows, keys)
         return None
 
-    def _view(self, bound: Bound, session: SparkSession, names: list[str]) -> Relation:
-        if isinstance(bound, Rows) and self.leaves.ways.in_statement(bound.table):
-            return inline(bound)
-        name = f"__pgs_{next(_view_numbers)}"
-        if isinstance(bound, Rows):
-            frame = session.createDataFrame(bound.table).coalesce(1)
-        else:
-            frame = self._sliced(bound, session)
-        frame.createOrReplaceTempView(name)
-        names.append(name)
-        items = tuple(Rendered(f"c{i}", c) for i, c in enumerate(bound.carriers))
-        # Without an alias Spark reads WHERE (c3) as one: a table WHERE with a column c3.
-        return Select(items, "w", f"{name} AS v").relation()
-
-    def _sliced(self, bound: Large, session: SparkSession) -> DataFrame:
-        read_as = ["STRING" if c.scale is not None else c.spark for c in bound.carriers]
-        schema = ", ".join(f"c{i} {kind}" for i, kind in enumerate([*read_as, "BIGINT"]))
-        reader = session.read.format("pgstream_slices").schema(schema)
-        snapshot = "" if bound.computed else self.snapshot
-        reader = reader.option("dsn", self.dsn).option("snapshot", snapshot)
-        reader = reader.option("count", str(len(bound.queries)))
-        for i, query in enumerate(bound.queries):
-            reader = reader.option(f"slice_{i}", query)
-        weight = len(bound.carriers)
-        items = [
-            f"CAST(c{i} AS {c.spark}) AS c{i}" if c.scale is not None else f"c{i}"
-            for i, c in enumerate(bound.carriers)
-        ]
-        return reader.load().selectExpr(*items, f"c{weight} AS w")
-
     # --- keys -------------------------------------------------------------------------------
 
     def key_values(self, keys: Keys) -> pa.Table | None:
         """The distinct keys as an Arrow table without weight; None if they are too many."""
+        found = self._keys_found(keys)
+        return found.table.drop_columns(["w"]) if isinstance(found, Rows) else None
+
+    def _keys_found(self, keys: Keys) -> Rows | Kept | None:
+        """None if they are computed where they are needed."""
         if keys not in self._keys:
             self._keys[keys] = self._find_keys(keys)
-        found = self._keys[keys]
-        return None if found is None else found.table.drop_columns(["w"])
+        return self._keys[keys]
 
-    def _find_keys(self, keys: Keys) -> Rows | None:
+    def _find_keys(self, keys: Keys) -> Rows | Kept | None:
         places = trace(keys.input, keys.indexes)
         if places is None:
             if self.is_large(keys.input):
-                return None
+                return self._keys_on_spark(keys)
             places = computed(keys.input, keys.indexes)
             for node, _ in places:
                 self._compute_apart(node)
         parts: list[Rows] = []
         for node, indexes in places:
             bound = self._bind(node)
-            if bound is None or isinstance(bound, Large):
-                return None
+            if not isinstance(bound, Rows):
+                shown = Keys(*shown_in(places), keys.nulls)
+                return self._keys_on_spark(shown) if self.is_large(shown.input) else None
             parts.append(zsets.picked(bound, indexes))
         return distinct_keys(keys, parts)
+
+    def _keys_on_spark(self, keys: Keys) -> Rows | Kept:
+        """Few keys come to the driver, so that rows are looked up by them; many are kept."""
+        with self.rendered(keys.input) as (session, relation):
+            wanted = keys_of(keys, relation)
+            if wanted.sql not in self._kept:
+                most = self.leaves.ways.most_keys
+                self.leaves.counts.spark_actions += 1
+                some = session.sql(f"SELECT * FROM ({wanted.sql}) t LIMIT {most + 1}").toArrow()
+                are_few = some.num_rows <= most
+                self._kept[wanted.sql] = (
+                    distinct_keys(keys, [Rows(some, wanted.carriers)])
+                    if are_few
+                    else self._keep(wanted, session)
+                )
+            return self._kept[wanted.sql]
+
+    def _keep(self, relation: Relation, session: SparkSession) -> Kept:
+        self.leaves.counts.spark_actions += 1
+        return self.views.keep(relation, session)
 
     def _compute_apart(self, node: Node) -> None:
         """Keys that Spark must compute cost an action; the rows that show them are remembered."""
         if self._bind(node) is None:
             self._apart[node] = self.collect(node)
+
+
+def shown_in(places: Places) -> tuple[Node, tuple[int, ...]]:
+    """One relation that shows the columns of all these places, and where."""
+    if len(places) == 1:
+        return places[0]
+    terms = tuple(pick(node, indexes) for node, indexes in places)
+    return UnionAll(terms), tuple(range(len(terms[0].columns)))
 
 
 def distinct_keys(keys: Keys, parts: list[Rows]) -> Rows:

@@ -1,4 +1,4 @@
-"""Rows of a refresh: those in the driver as Arrow tables, and those that executors read."""
+"""Rows of a refresh: in the driver as Arrow tables, read by executors, or kept by them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,15 @@ class Large:
     computed: bool = False
 
 
-Bound = Rows | Large
+@dataclass(frozen=True)
+class Kept:
+    """Rows that the executors have computed during the refresh: a view of theirs."""
+
+    view: str
+    carriers: tuple[Carrier, ...]
+
+
+Bound = Rows | Large | Kept
 
 
 def no_rows(types: Iterable[Type]) -> Rows:

@@ -111,10 +111,10 @@ class Sessions:
                 raise
             raise known from error
 
-    def drop_views(self, session: SparkSession, names: list[str]) -> None:
+    def drop_view(self, session: SparkSession, name: str) -> None:
         """Never hides what went wrong before, and asks no Spark that is gone."""
-        with contextlib.suppress(Exception):
-            for name in names if session in (self._small, self._large) else ():
+        if session in (self._small, self._large):
+            with contextlib.suppress(Exception):
                 session.catalog.dropTempView(name)
 
     def stop(self) -> None:

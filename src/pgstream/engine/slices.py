@@ -9,6 +9,8 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from pgstream.engine.adbc import connect
+
 
 @dataclass
 class Slice(InputPartition):
@@ -36,12 +38,11 @@ class SliceReader(DataSourceReader):
         return [Slice(sql) for sql in self.queries]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        import adbc_driver_postgresql.dbapi as adbc
         from pyspark.sql.pandas.types import to_arrow_schema
 
         assert isinstance(partition, Slice)
         wanted = to_arrow_schema(self.schema)
-        with adbc.connect(self.dsn) as connection, connection.cursor() as cursor:
+        with connect(self.dsn) as connection, connection.cursor() as cursor:
             for statement in session_statements(self.snapshot):
                 cursor.execute(statement)
             cursor.execute(partition.sql)

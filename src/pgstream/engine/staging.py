@@ -14,6 +14,7 @@ from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterComm
 from pyspark.sql.types import StructType
 
 from pgstream.algebra.expressions import quote_name
+from pgstream.engine.adbc import connect
 
 TASK_COLUMN = "__pgs_task"
 
@@ -40,12 +41,11 @@ class StagingWriter(DataSourceArrowWriter):
         self.db_schema, self.table = options["db_schema"], options["table"]
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
-        import adbc_driver_postgresql.dbapi as adbc
         from pyspark import TaskContext
 
         context = TaskContext.get()
         task = context.taskAttemptId() if context else 0
-        with adbc.connect(self.dsn) as connection, connection.cursor() as cursor:
+        with connect(self.dsn) as connection, connection.cursor() as cursor:
             for batch in iterator:
                 if batch.num_rows:
                     marks = pa.array([task] * batch.num_rows, pa.int64())
@@ -57,10 +57,8 @@ class StagingWriter(DataSourceArrowWriter):
         return Written(task)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        import adbc_driver_postgresql.dbapi as adbc
-
         accepted = ", ".join(str(m.task) for m in messages if isinstance(m, Written))
         table = f"{quote_name(self.db_schema)}.{quote_name(self.table)}"
-        with adbc.connect(self.dsn) as connection, connection.cursor() as cursor:
+        with connect(self.dsn) as connection, connection.cursor() as cursor:
             cursor.execute(f"DELETE FROM {table} WHERE {TASK_COLUMN} NOT IN ({accepted or '-1'})")
             connection.commit()

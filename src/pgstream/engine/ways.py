@@ -19,5 +19,10 @@ class Ways:
     def through_driver(self, rows: int) -> bool:
         return rows <= self.most_rows
 
+    @property
+    def most_keys(self) -> int:
+        """How many keys that executors have found may come to the driver."""
+        return self.most_rows
+
     def in_statement(self, rows: pa.Table) -> bool:
         return bool(rows.num_rows * rows.num_columns <= MOST_VALUES)

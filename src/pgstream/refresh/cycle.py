@@ -20,8 +20,9 @@ from pgstream.engine.execution import Execution
 from pgstream.engine.handover import Handover
 from pgstream.engine.leaves import Leaves
 from pgstream.engine.queries import estimated_rows
-from pgstream.engine.rows import Large
+from pgstream.engine.rows import Rows
 from pgstream.engine.session import Sessions
+from pgstream.engine.views import Views
 from pgstream.engine.ways import Ways
 from pgstream.errors import (
     NumericRange,
@@ -217,26 +218,16 @@ class Cycle:
         self.sessions.revive()
         leaves = self.leaves(table, changes, pending)
         handover = Handover(self.links.apply, self.links.notes, table.id)
-        execution = Execution(self.sessions, leaves, self.links.dsn, snapshot.exported, handover)
-        computation = Computation(prepared, execution, self.links.apply, self.links.notes)
+        views = Views(self.sessions, leaves.ways, self.links.dsn, snapshot.exported)
         started = time.perf_counter()
-        changed = self.changed(prepared, changes, execution, decision)
-        changed = Recursions(computation, self.settings.max_recursion).run(
-            changed, whole=decision.action is not Action.DIFFERENTIAL
-        )
-        action, reason, done = decision.action, decision.reason, True
-        if action is Action.DIFFERENTIAL:
-            done = computation.differential(changed)
-            if not done:
-                action, reason = Action.NO_DATA, f"{changes.total} changes cancel out"
-            elif computation.note:
-                reason = f"{reason}; {computation.note}"
-        else:
-            computation.full(changed)
+        with Execution(self.sessions, leaves, views, handover) as execution:
+            computation = Computation(prepared, execution, self.links.apply, self.links.notes)
+            action, reason = self.compute(computation, changes, decision)
         handover.drop()
         crash_point("compute")
         computed = time.perf_counter()
-        applied = computation.target.apply() if done else Applied(0, 0)
+        nothing = action is Action.NO_DATA
+        applied = Applied(0, 0) if nothing else computation.target.apply()
         pending.ids[table.relid] = table.id
         pending.rows[table.relid] = applied.rows_inserted + applied.rows_deleted
         counts = leaves.counts
@@ -252,6 +243,22 @@ class Cycle:
             compute_ms=(computed - started) * 1000,
             apply_ms=(time.perf_counter() - computed) * 1000,
         )
+
+    def compute(
+        self, computation: Computation, changes: SourceChanges, decision: Decision
+    ) -> tuple[Action, str]:
+        """What was done, and why."""
+        action, reason = decision.action, decision.reason
+        changed = self.changed(computation.prepared, changes, computation.execution, decision)
+        changed = Recursions(computation, self.settings.max_recursion).run(
+            changed, whole=action is not Action.DIFFERENTIAL
+        )
+        if action is not Action.DIFFERENTIAL:
+            computation.full(changed)
+            return action, reason
+        if not computation.differential(changed):
+            return Action.NO_DATA, f"{changes.total} changes cancel out"
+        return action, f"{reason}; {computation.note}" if computation.note else reason
 
     # --- pieces -----------------------------------------------------------------------------
 
@@ -298,7 +305,7 @@ class Cycle:
             if isinstance(node, Scan) and node.source.relid == relid
         ]
         bound = [execution.leaves.bind(Change(s, part), execution.key_values) for s in scans]
-        return any(b is not None and (isinstance(b, Large) or b.table.num_rows) for b in bound)
+        return any(b is not None and (not isinstance(b, Rows) or b.table.num_rows) for b in bound)
 
     def size_of(self, table: StreamTable) -> Any:
         names = {d.relid: (d.schema, d.name) for d in table.dependencies}

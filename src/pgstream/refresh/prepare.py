@@ -130,6 +130,14 @@ class Preparations:
         query = found[1].table.defining_query
         return replace(found[1], table=replace(table, defining_query=query))
 
+    def first(self, connection: Connection, table: StreamTable) -> Prepared:
+        """The plan of a table that is being created. Its first refresh finds it here, with the
+        query that the plan was made of."""
+        made = prepare(connection, table)
+        mark = (made.numerics, self._mark(connection, made.table))
+        self._known[table.id] = (mark, made)
+        return made
+
     def _mark(self, connection: Connection, table: StreamTable) -> object:
         relids = [d.relid for d in table.dependencies]
         rows = connection.execute(
