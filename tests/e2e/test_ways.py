@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from helpers import assert_all_stay_exact, script
+from helpers import (
+    assert_all_stay_exact,
+    create_exact,
+    refresh_exact,
+    script,
+    with_three_tables,
+)
 from pgstream.client import PgStream
+from pgstream.engine import execution
+from pgstream.engine.relation import Relation
+from pgstream.engine.render import render
 from ways import WAYS, send
 
 # Each has only conditions that are computed in the scan, or hands rows to PostgreSQL.
@@ -54,3 +65,40 @@ def test_a_condition_in_the_scan_of_an_ordinary_table(ps: PgStream) -> None:
     )
     changes = ("UPDATE t SET name = 'N1' || name WHERE id % 2 = 0", "DELETE FROM t WHERE id < 900")
     assert_all_stay_exact(ps, ["SELECT id FROM t WHERE upper(name) LIKE 'N1%'"], changes)
+
+
+NESTED = (
+    "SELECT id FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.v > a.k)",
+    "SELECT id FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.v > a.k"
+    " AND NOT EXISTS (SELECT 1 FROM c WHERE c.z > b.k))",
+    "SELECT id FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.v > a.k"
+    " AND NOT EXISTS (SELECT 1 FROM c WHERE c.z > b.k"
+    " AND NOT EXISTS (SELECT 1 FROM d WHERE d.v > c.k)))",
+)
+
+
+@pytest.mark.parametrize("way", ["slices", "kept"])
+def test_statements_grow_with_the_query_and_no_faster(
+    ps: PgStream, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Executors find the keys; a statement that repeated them would double with each level."""
+    with_three_tables(ps)
+    ps.execute("CREATE TABLE d AS SELECT k + 1 AS k, v FROM b")
+    sizes: list[int] = []
+
+    def measured(*arguments: Any, **options: Any) -> Relation:
+        relation = render(*arguments, **options)
+        sizes.append(len(relation.sql))
+        return relation
+
+    monkeypatch.setattr(execution, "render", measured)
+    send(ps, way)
+    longest = []
+    for i, query in enumerate(NESTED):
+        create_exact(ps, f"st_{i}", query)
+        script(ps, *(f"INSERT INTO {t} SELECT * FROM {t} LIMIT 2" for t in "abcd"))
+        sizes.clear()
+        refresh_exact(ps, f"st_{i}")
+        longest.append(max(sizes))
+    first, second, third = longest
+    assert third - second <= 2 * (second - first), longest
