@@ -1,7 +1,8 @@
 """Install pgstream into a database, bring it up to date, and remove it without a trace.
 
-Migrations are `migrations/NNNN_name.sql`, without gaps. Each runs in a transaction of its own
-together with its row in `pgstream.pgs_migrations`.
+Migrations make schemas and tables. They are `migrations/NNNN_name.sql`, without gaps. Each runs
+in a transaction of its own together with its row in `pgstream.pgs_migrations`. Functions and views
+have files of their own, and are applied after the migrations: see `functions.py`.
 """
 
 import re
@@ -13,10 +14,11 @@ from importlib import resources
 import psycopg
 from psycopg import sql
 
-from pgstream.database.connection import allow_views, own_path
+from pgstream.database import functions
+from pgstream.database.connection import own_path
 from pgstream.errors import NotInstalled, PgStreamError, VersionMismatch
 
-_INSTALL_LOCK = 1885827077  # the class after those of migrations/0003_checks.sql
+_INSTALL_LOCK = 1885827077  # the class after those in functions/locks
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +40,20 @@ def migrations() -> tuple[Migration, ...]:
 
 
 def install(conn: psycopg.Connection) -> list[str]:
-    """Run the migrations that the database lacks; return their names."""
+    """Run what the database lacks; the names of the migrations, and `functions` if they ran."""
     with _alone(conn):
         done = installed_version(conn) or 0
+        _refuse_other_versions(conn, done)
         missing = [migration for migration in migrations() if migration.number > done]
         for migration in missing:
             _apply(conn, migration)
-    return [migration.name for migration in missing]
+        ran = [migration.name for migration in missing]
+        if missing or _has_other_functions(conn):
+            with conn.transaction():
+                own_path(conn)
+                functions.apply(conn, functions.sql_files())
+            ran.append("functions")
+    return ran
 
 
 def installed_version(conn: psycopg.Connection) -> int | None:
@@ -56,20 +65,21 @@ def installed_version(conn: psycopg.Connection) -> int | None:
 
 
 def require(conn: psycopg.Connection) -> None:
-    """Fail unless the database has the schema of this version."""
+    """Fail unless the database has the tables and the functions of this version."""
     version = installed_version(conn)
     newest = migrations()[-1].number
     if version is None:
         raise NotInstalled("this database has no pgstream", hint="Run: pgstream init")
+    _refuse_other_versions(conn, version)
     if version < newest:
         raise NotInstalled(
             f"the pgstream in this database is older (schema {version}, needed {newest})",
             hint="Run: pgstream init",
         )
-    if version > newest:
-        raise VersionMismatch(
-            f"the pgstream in this database is newer (schema {version}, known {newest})",
-            hint="Upgrade the Python package.",
+    if _has_other_functions(conn):
+        raise NotInstalled(
+            "the SQL functions of pgstream in this database are not those of this version",
+            hint="Run: pgstream init",
         )
 
 
@@ -92,12 +102,38 @@ def uninstall(conn: psycopg.Connection) -> None:
 def _apply(conn: psycopg.Connection, migration: Migration) -> None:
     with conn.transaction():
         own_path(conn)
-        allow_views(conn)  # functions that read our own views are checked when they are made
         conn.execute(migration.text.encode())
         conn.execute(
             "INSERT INTO pgstream.pgs_migrations (number, name) VALUES (%s, %s)",
             (migration.number, migration.name),
         )
+
+
+def _refuse_other_versions(conn: psycopg.Connection, version: int) -> None:
+    """Fail if the database cannot be brought to this version."""
+    newest = migrations()[-1].number
+    if version and _has_other_history(conn):
+        raise VersionMismatch(
+            "the pgstream in this database is of a version that cannot be upgraded",
+            detail="It is from before the first release, when migrations had other names.",
+            hint="Install it again: pgstream init --uninstall, then pgstream init. "
+            "The stream tables are dropped; create them again.",
+        )
+    if version > newest:
+        raise VersionMismatch(
+            f"the pgstream in this database is newer (schema {version}, known {newest})",
+            hint="Upgrade the Python package.",
+        )
+
+
+def _has_other_history(conn: psycopg.Connection) -> bool:
+    names = {migration.number: migration.name for migration in migrations()}
+    ran = conn.execute("SELECT number, name FROM pgstream.pgs_migrations").fetchall()
+    return any(name != names.get(number, name) for number, name in ran)
+
+
+def _has_other_functions(conn: psycopg.Connection) -> bool:
+    return functions.stored_hash(conn) != functions.hash_of(functions.sql_files())
 
 
 @contextmanager
