@@ -1,12 +1,13 @@
-"""Step 7: deletes buffer rows that every reader has consumed."""
+"""Deletes buffer rows that every reader has seen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pgstream.catalog.records import StreamTable
-from pgstream.database.connection import Connection
-from pgstream.database.quoting import compose, identifier
+import psycopg
+from psycopg import sql
+
+from pgstream.capture.names import buffer, has_buffer
 
 # The oldest transaction that some reader may not have seen. NULL, and nothing is deleted,
 # while a reader without a frontier is being populated: its snapshot is older than its
@@ -25,19 +26,14 @@ HAVING NOT bool_or(t.frontier IS NULL AND EXISTS (
 """
 
 
-def clean(connection: Connection, tables: Iterable[StreamTable]) -> None:
-    relids = {source.relid for table in tables for source in table.dependencies}
+def clean(connection: psycopg.Connection, relids: Iterable[int]) -> None:
+    """After the commit, of these sources."""
     for relid, lsn, horizon in connection.execute(_HORIZON, (list(relids),)).fetchall():
         connection.execute(
             "UPDATE pgstream.pgs_change_tracking SET last_consumed_lsn = %s::pg_lsn"
             " WHERE source_relid = %s AND last_consumed_lsn IS DISTINCT FROM %s::pg_lsn",
             (lsn, relid, lsn),
         )
-        buffer = identifier("pgstream_changes", f"changes_{relid}")
-        exists = connection.execute(
-            "SELECT to_regclass(%s) IS NOT NULL", (f"pgstream_changes.changes_{relid}",)
-        ).fetchone()
-        if horizon is not None and exists and exists[0]:
-            connection.execute(
-                compose("DELETE FROM {b} WHERE __pgs_xid < %s::xid8", b=buffer), (horizon,)
-            )
+        if horizon is not None and has_buffer(connection, relid):
+            statement = sql.SQL("DELETE FROM {} WHERE __pgs_xid < %s::xid8").format(buffer(relid))
+            connection.execute(statement, (horizon,))
