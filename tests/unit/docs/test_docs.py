@@ -97,6 +97,16 @@ def test_every_column_of_the_catalog_is_described() -> None:
         assert [n for cell in first for n in names(cell)] == columns, name
 
 
+def test_every_kind_of_state_table_is_described() -> None:
+    """Their names are kind_<id> or kind_<id>_<more>, as drop_stream_table expects."""
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")]
+    kinds = {k for text in sources for k in re.findall(r'f"([a-z]+)_\{(?:self\.)?id_?\}', text)}
+    text = (REFERENCE / "catalog.md").read_text(encoding="utf-8")
+    assert {"state", "top", "recursive", "staging", "handed"} <= kinds
+    for kind in kinds:
+        assert f"| `{kind}_<pgs_id>" in text, f"catalog.md does not describe {kind}_<pgs_id>"
+
+
 def test_sparks_list_is_described() -> None:
     listed = [
         name
