@@ -1,8 +1,8 @@
 """Install pgstream into a database, bring it up to date, and remove it without a trace.
 
-Migrations make schemas and tables. They are `migrations/NNNN_name.sql`, without gaps. Each runs
-in a transaction of its own together with its row in `pgstream.pgs_migrations`. Functions and views
-have files of their own, and are applied after the migrations: see `functions.py`.
+Migrations make schemas and tables. They are `migrations/NNNN_name.sql`, without gaps; those that
+ran are in `pgstream.pgs_migrations`. Functions and views have files of their own, and are applied
+after the migrations: see `sql_functions.py`. An installation or upgrade is one transaction.
 """
 
 import re
@@ -14,10 +14,16 @@ from importlib import resources
 import psycopg
 from psycopg import sql
 
-from pgstream.database import functions
+from pgstream.database import sql_functions
 from pgstream.database.connection import own_path
 from pgstream.errors import NotInstalled, PgStreamError, VersionMismatch
 
+_STORAGE = """
+SELECT n.nspname, c.relname
+FROM pgstream.pgs_stream_tables t
+JOIN pg_class c ON c.oid = t.pgs_relid JOIN pg_namespace n ON n.oid = c.relnamespace
+ORDER BY t.pgs_id
+"""
 _INSTALL_LOCK = 1885827077  # the class after those in functions/locks
 
 
@@ -41,19 +47,17 @@ def migrations() -> tuple[Migration, ...]:
 
 def install(conn: psycopg.Connection) -> list[str]:
     """Run what the database lacks; the names of the migrations, and `functions` if they ran."""
-    with _alone(conn):
+    with _alone(conn), conn.transaction():
+        own_path(conn)
         done = installed_version(conn) or 0
         _refuse_other_versions(conn, done)
         missing = [migration for migration in migrations() if migration.number > done]
         for migration in missing:
             _apply(conn, migration)
-        ran = [migration.name for migration in missing]
-        if missing or _has_other_functions(conn):
-            with conn.transaction():
-                own_path(conn)
-                functions.apply(conn, functions.sql_files())
-            ran.append("functions")
-    return ran
+        if not missing and not _has_other_functions(conn):
+            return []
+        sql_functions.apply(conn, sql_functions.sql_files())
+        return [*(migration.name for migration in missing), "functions"]
 
 
 def installed_version(conn: psycopg.Connection) -> int | None:
@@ -86,27 +90,22 @@ def require(conn: psycopg.Connection) -> None:
 def uninstall(conn: psycopg.Connection) -> None:
     """Remove the stream tables, the capture of their sources, and the three schemas."""
     with _alone(conn), conn.transaction():
+        own_path(conn)
         if installed_version(conn) is None:
             return
         conn.execute("SET LOCAL client_min_messages = warning")  # no notice per dropped object
-        for (storage,) in conn.execute(
-            "SELECT pgstream._relation_name(c.oid) FROM pgstream.pgs_stream_tables t"
-            " JOIN pg_catalog.pg_class c ON c.oid = t.pgs_relid ORDER BY t.pgs_id"
-        ).fetchall():
-            # _relation_name quotes.
-            conn.execute(sql.SQL("DROP TABLE {} CASCADE").format(sql.SQL(storage)))
+        for storage in conn.execute(_STORAGE).fetchall():
+            conn.execute(sql.SQL("DROP TABLE {} CASCADE").format(sql.Identifier(*storage)))
         # The capture functions take their triggers with them.
         conn.execute("DROP SCHEMA pgstream_changes, pgstream_state, pgstream CASCADE")
 
 
 def _apply(conn: psycopg.Connection, migration: Migration) -> None:
-    with conn.transaction():
-        own_path(conn)
-        conn.execute(migration.text.encode())
-        conn.execute(
-            "INSERT INTO pgstream.pgs_migrations (number, name) VALUES (%s, %s)",
-            (migration.number, migration.name),
-        )
+    conn.execute(migration.text.encode())
+    conn.execute(
+        "INSERT INTO pgstream.pgs_migrations (number, name) VALUES (%s, %s)",
+        (migration.number, migration.name),
+    )
 
 
 def _refuse_other_versions(conn: psycopg.Connection, version: int) -> None:
@@ -133,7 +132,7 @@ def _has_other_history(conn: psycopg.Connection) -> bool:
 
 
 def _has_other_functions(conn: psycopg.Connection) -> bool:
-    return functions.stored_hash(conn) != functions.hash_of(functions.sql_files())
+    return sql_functions.stored_hash(conn) != sql_functions.hash_of(sql_functions.sql_files())
 
 
 @contextmanager

@@ -3,7 +3,7 @@ import threading
 import psycopg
 import pytest
 
-from pgstream.database import functions, migrate
+from pgstream.database import migrate, sql_functions
 from pgstream.database.connection import SESSION_SETTINGS, connect, server_settings
 from pgstream.errors import ConnectionFailed, NotInstalled, PgStreamError, VersionMismatch
 
@@ -59,7 +59,7 @@ def test_install_runs_all_once(bare_database):
     migrate.require(conn)
 
 
-def test_install_continues_where_it_stopped(bare_database, monkeypatch):
+def test_a_new_migration_is_an_upgrade(bare_database, monkeypatch):
     conn = bare_database.connect(OWNER)
     every = migrate.migrations()
     assert migrate.install(conn) == ALL
@@ -77,20 +77,28 @@ def test_install_continues_where_it_stopped(bare_database, monkeypatch):
     conn.execute("SELECT one_more FROM pgstream.stream_tables_info")
 
 
-def test_interrupted_between_tables_and_functions(bare_database, monkeypatch):
+def test_install_is_one_transaction(bare_database, monkeypatch):
     conn = bare_database.connect(OWNER)
+    before = traces(conn)
 
     def broken(*_):
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(functions, "apply", broken)
+        patch.setattr(sql_functions, "apply", broken)
         with pytest.raises(RuntimeError):
             migrate.install(conn)
-    with pytest.raises(NotInstalled, match="functions"):
-        migrate.require(conn)
-    assert migrate.install(conn) == ["functions"]
-    migrate.require(conn)
+    assert traces(conn) == before
+    assert migrate.install(conn) == ALL
+
+
+def test_uninstall_needs_no_functions(bare_database):
+    conn = bare_database.connect(OWNER)
+    before = traces(conn)
+    migrate.install(conn)
+    conn.execute("DROP FUNCTION pgstream._relation_name(oid)")
+    migrate.uninstall(conn)
+    assert traces(conn) == before
 
 
 def test_failed_migration_leaves_nothing(bare_database, monkeypatch):

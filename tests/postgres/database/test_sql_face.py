@@ -840,7 +840,7 @@ def test_every_code_of_the_sql_is_translated():
     import re
 
     from pgstream.database import sqlstates
-    from pgstream.database.functions import sql_files
+    from pgstream.database.sql_functions import sql_files
 
     used = {code for f in sql_files() for code in re.findall(r"ERRCODE = '(\w+)'", f.text)}
     assert used == {code for code in ERRORS if code.startswith("PS")}

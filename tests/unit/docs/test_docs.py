@@ -12,8 +12,8 @@ from documents import REFERENCE, ROOT, names, rows
 from pgstream import errors
 from pgstream.algebra.functions import SPARK_LIST
 from pgstream.cli.app import COMMANDS
-from pgstream.database.functions import sql_files
 from pgstream.database.migrate import migrations
+from pgstream.database.sql_functions import sql_files
 from pgstream.database.sqlstates import ERRORS
 from pgstream.errors import PgStreamError
 from pgstream.settings import DECLARED

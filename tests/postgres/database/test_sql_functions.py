@@ -6,9 +6,9 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from pgstream.database import functions, migrate
+from pgstream.database import migrate, sql_functions
 from pgstream.database.connection import connect
-from pgstream.database.functions import SqlFile, in_order, sql_files
+from pgstream.database.sql_functions import SqlFile, in_order, sql_files
 from pgstream.errors import NotInstalled, PgStreamError
 
 pytestmark = pytest.mark.postgres
@@ -58,7 +58,7 @@ def give(monkeypatch):
     def set_files(*more: SqlFile, without: tuple[str, ...] = ()) -> None:
         names = {*without, *(file.name for file in more)}
         files = in_order([*more, *(file for file in sql_files() if file.name not in names)])
-        monkeypatch.setattr(functions, "sql_files", lambda: files)
+        monkeypatch.setattr(sql_functions, "sql_files", lambda: files)
 
     return set_files
 
@@ -133,7 +133,7 @@ def test_applying_again_changes_nothing(owner, give, monkeypatch):
     before = made(owner)
     first, *rest = sql_files()
     more = replace(first, text=f"{first.text}-- Another hash.\n")
-    monkeypatch.setattr(functions, "sql_files", lambda: (more, *rest))
+    monkeypatch.setattr(sql_functions, "sql_files", lambda: (more, *rest))
     assert migrate.install(owner) == ["functions"]
     assert made(owner) == before
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from pgstream.database.functions import SqlFile, hash_of, in_order, sql_files
 from pgstream.database.migrate import migrations
+from pgstream.database.sql_functions import SqlFile, hash_of, in_order, sql_files
 
 FILES = sql_files()
 CREATED = re.compile(r"^CREATE (?:OR REPLACE )?(FUNCTION|VIEW|\w+) (?:pgstream\.)?(\w+)", re.M)

@@ -135,10 +135,10 @@ def _execute(conn: psycopg.Connection, text: str, otherwise: str) -> None:
         errors.DependentObjectsStillExist,
     ):
         views = _drop("VIEW", _texts(conn, _STRANGE_VIEWS, []))
-        _execute_without_users(conn, views + otherwise)
+        _insist(conn, views + otherwise)
 
 
-def _execute_without_users(conn: psycopg.Connection, text: str) -> None:
+def _insist(conn: psycopg.Connection, text: str) -> None:
     try:
         conn.execute(text.encode())
     except errors.DependentObjectsStillExist as error:
