@@ -90,7 +90,7 @@ class PgStream:
 
     @known_errors()
     def install(self) -> list[str]:
-        """Installs or upgrades pgstream's schemas; the names of the migrations that ran."""
+        """Installs or upgrades pgstream's schemas; the names of what ran."""
         return migrate.install(self.own)
 
     @known_errors()

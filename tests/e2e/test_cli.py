@@ -161,7 +161,7 @@ def test_init_and_uninstall(bare: str) -> None:
     cli = Commands(bare)
     assert cli.json("list", code=1)["error"]["code"] == "PGS-0103"
     first = cli.json("init")
-    assert first["ran"][0] == "schemas"
+    assert first["ran"][0] == "three_schemas"
     assert cli.json("init")["ran"] == []
     assert "nothing to do" in cli.run("init").stdout
     with connect(bare) as connection:

@@ -1,1 +1,1 @@
-"""Connections, the embedded server and migrations."""
+"""Connections, the embedded server, migrations and SQL functions."""

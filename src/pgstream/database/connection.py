@@ -65,11 +65,6 @@ def own_path(conn: psycopg.Connection) -> None:
         conn.execute("SELECT pg_catalog.set_config(%s, %s, true)", (name, value))
 
 
-def allow_views(conn: psycopg.Connection) -> None:
-    """From here to the end of the transaction, views may be read."""
-    conn.execute(_RESTRICT, ("", True))
-
-
 def _open(
     dsn: str, settings: dict[str, str], autocommit: bool, application_name: str
 ) -> psycopg.Connection:

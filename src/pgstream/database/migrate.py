@@ -1,7 +1,8 @@
 """Install pgstream into a database, bring it up to date, and remove it without a trace.
 
-Migrations are `migrations/NNNN_name.sql`, without gaps. Each runs in a transaction of its own
-together with its row in `pgstream.pgs_migrations`.
+Migrations make schemas and tables. They are `migrations/NNNN_name.sql`, without gaps; those that
+ran are in `pgstream.pgs_migrations`. Functions and views have files of their own, and are applied
+after the migrations: see `sql_functions.py`. An installation or upgrade is one transaction.
 """
 
 import re
@@ -13,10 +14,17 @@ from importlib import resources
 import psycopg
 from psycopg import sql
 
-from pgstream.database.connection import allow_views, own_path
+from pgstream.database import sql_functions
+from pgstream.database.connection import own_path
 from pgstream.errors import NotInstalled, PgStreamError, VersionMismatch
 
-_INSTALL_LOCK = 1885827077  # the class after those of migrations/0003_checks.sql
+_STORAGE = """
+SELECT n.nspname, c.relname
+FROM pgstream.pgs_stream_tables t
+JOIN pg_class c ON c.oid = t.pgs_relid JOIN pg_namespace n ON n.oid = c.relnamespace
+ORDER BY t.pgs_id
+"""
+_INSTALL_LOCK = 1885827077  # the class after those in functions/locks
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +46,18 @@ def migrations() -> tuple[Migration, ...]:
 
 
 def install(conn: psycopg.Connection) -> list[str]:
-    """Run the migrations that the database lacks; return their names."""
-    with _alone(conn):
+    """Run what the database lacks; the names of the migrations, and `functions` if they ran."""
+    with _alone(conn), conn.transaction():
+        own_path(conn)
         done = installed_version(conn) or 0
+        _refuse_other_versions(conn, done)
         missing = [migration for migration in migrations() if migration.number > done]
         for migration in missing:
             _apply(conn, migration)
-    return [migration.name for migration in missing]
+        if not missing and not _has_other_functions(conn):
+            return []
+        sql_functions.apply(conn, sql_functions.sql_files())
+        return [*(migration.name for migration in missing), "functions"]
 
 
 def installed_version(conn: psycopg.Connection) -> int | None:
@@ -56,15 +69,54 @@ def installed_version(conn: psycopg.Connection) -> int | None:
 
 
 def require(conn: psycopg.Connection) -> None:
-    """Fail unless the database has the schema of this version."""
+    """Fail unless the database has the tables and the functions of this version."""
     version = installed_version(conn)
     newest = migrations()[-1].number
     if version is None:
         raise NotInstalled("this database has no pgstream", hint="Run: pgstream init")
+    _refuse_other_versions(conn, version)
     if version < newest:
         raise NotInstalled(
             f"the pgstream in this database is older (schema {version}, needed {newest})",
             hint="Run: pgstream init",
+        )
+    if _has_other_functions(conn):
+        raise NotInstalled(
+            "the SQL functions of pgstream in this database are not those of this version",
+            hint="Run: pgstream init",
+        )
+
+
+def uninstall(conn: psycopg.Connection) -> None:
+    """Remove the stream tables, the capture of their sources, and the three schemas."""
+    with _alone(conn), conn.transaction():
+        own_path(conn)
+        if installed_version(conn) is None:
+            return
+        conn.execute("SET LOCAL client_min_messages = warning")  # no notice per dropped object
+        for storage in conn.execute(_STORAGE).fetchall():
+            conn.execute(sql.SQL("DROP TABLE {} CASCADE").format(sql.Identifier(*storage)))
+        # The capture functions take their triggers with them.
+        conn.execute("DROP SCHEMA pgstream_changes, pgstream_state, pgstream CASCADE")
+
+
+def _apply(conn: psycopg.Connection, migration: Migration) -> None:
+    conn.execute(migration.text.encode())
+    conn.execute(
+        "INSERT INTO pgstream.pgs_migrations (number, name) VALUES (%s, %s)",
+        (migration.number, migration.name),
+    )
+
+
+def _refuse_other_versions(conn: psycopg.Connection, version: int) -> None:
+    """Fail if the database cannot be brought to this version."""
+    newest = migrations()[-1].number
+    if version and _has_other_history(conn):
+        raise VersionMismatch(
+            "the pgstream in this database is of a version that cannot be upgraded",
+            detail="It is from before the first release, when migrations had other names.",
+            hint="Install it again: pgstream init --uninstall, then pgstream init. "
+            "The stream tables are dropped; create them again.",
         )
     if version > newest:
         raise VersionMismatch(
@@ -73,31 +125,14 @@ def require(conn: psycopg.Connection) -> None:
         )
 
 
-def uninstall(conn: psycopg.Connection) -> None:
-    """Remove the stream tables, the capture of their sources, and the three schemas."""
-    with _alone(conn), conn.transaction():
-        if installed_version(conn) is None:
-            return
-        conn.execute("SET LOCAL client_min_messages = warning")  # no notice per dropped object
-        for (storage,) in conn.execute(
-            "SELECT pgstream._relation_name(c.oid) FROM pgstream.pgs_stream_tables t"
-            " JOIN pg_catalog.pg_class c ON c.oid = t.pgs_relid ORDER BY t.pgs_id"
-        ).fetchall():
-            # _relation_name quotes.
-            conn.execute(sql.SQL("DROP TABLE {} CASCADE").format(sql.SQL(storage)))
-        # The capture functions take their triggers with them.
-        conn.execute("DROP SCHEMA pgstream_changes, pgstream_state, pgstream CASCADE")
+def _has_other_history(conn: psycopg.Connection) -> bool:
+    names = {migration.number: migration.name for migration in migrations()}
+    ran = conn.execute("SELECT number, name FROM pgstream.pgs_migrations").fetchall()
+    return any(name != names.get(number, name) for number, name in ran)
 
 
-def _apply(conn: psycopg.Connection, migration: Migration) -> None:
-    with conn.transaction():
-        own_path(conn)
-        allow_views(conn)  # functions that read our own views are checked when they are made
-        conn.execute(migration.text.encode())
-        conn.execute(
-            "INSERT INTO pgstream.pgs_migrations (number, name) VALUES (%s, %s)",
-            (migration.number, migration.name),
-        )
+def _has_other_functions(conn: psycopg.Connection) -> bool:
+    return sql_functions.stored_hash(conn) != sql_functions.hash_of(sql_functions.sql_files())
 
 
 @contextmanager

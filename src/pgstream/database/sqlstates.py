@@ -1,6 +1,19 @@
 """The errors of PostgreSQL, and those of our SQL functions, as errors of pgstream.
 
-The codes PS001 to PS021 are listed in migrations/0003_checks.sql.
+Our SQL functions have SQLSTATEs of their own. Those of PostgreSQL (syntax, unknown names, types,
+rights) pass unchanged, with their position.
+
+    PS001  bad name                   PS012  the stream table is suspended
+    PS002  the name is taken          PS013  no worker is alive
+    PS003  bad schedule               PS014  timeout of a wait
+    PS004  bad refresh mode           PS015  a source that cannot be read
+    PS005  empty query                PS016  the refresh failed
+    PS006  several statements         PS017  bad status
+    PS007  not a SELECT               PS018  bad column
+    PS008  cycle                      PS019  direct change of a stream table
+    PS009  permission denied          PS020  the transaction cannot wait for a worker
+    PS010  others read it             PS021  a function is volatile
+    PS011  no such stream table
 """
 
 import re

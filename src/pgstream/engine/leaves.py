@@ -17,6 +17,8 @@ from psycopg import sql
 from pgstream.algebra.operators.keys import Keys, Lookup
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.scan import Change, Field, Part, Scan, Source, Stored
+from pgstream.capture.names import buffer
+from pgstream.capture.unseen import unseen
 from pgstream.database.copying import copy_out
 from pgstream.engine.carriers import carrier_of
 from pgstream.engine.queries import (
@@ -32,8 +34,6 @@ from pgstream.engine.queries import (
 from pgstream.engine.rows import Bound, Large, Rows, carried, consolidated, no_rows
 from pgstream.engine.ways import Ways
 from pgstream.errors import NumericRange
-
-CHANGES_SCHEMA = "pgstream_changes"
 
 
 class PendingChanges(Protocol):
@@ -92,11 +92,9 @@ class Leaves:
 
     def committed_change(self, scan: Scan) -> Bound:
         relid = scan.source.relid
-        where: sql.Composable = sql.SQL(
-            "__pgs_weight <> 0 AND __pgs_xid >= pg_snapshot_xmin({f}::pg_snapshot)"
-            " AND NOT pg_visible_in_snapshot(__pgs_xid, {f}::pg_snapshot)"
-        ).format(f=sql.Literal(self.frontiers[relid]))
-        table: sql.Composable = sql.Identifier(CHANGES_SCHEMA, f"changes_{relid}")
+        new = unseen(self.frontiers[relid])
+        where: sql.Composable = sql.SQL("__pgs_weight <> 0 AND {}").format(new)
+        table: sql.Composable = buffer(relid)
         if not self.ways.through_driver(self.change_counts[relid]):
             return self.large(scan, table, where, weighted=True)
         if any(f.sql for f in scan.fields):

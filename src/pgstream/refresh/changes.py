@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pgstream.capture.count_changes import count_changes
 from pgstream.catalog.records import Mode, StreamTable
 from pgstream.database.connection import Connection
-from pgstream.database.quoting import compose, identifier
 
 
 @dataclass(frozen=True)
@@ -42,20 +42,10 @@ def find_changes(
         if frontier is None:
             unknown.append(name)
             continue
-        row = reader.execute(
-            compose(
-                "SELECT count(*) FILTER (WHERE __pgs_weight <> 0),"
-                " coalesce(bool_or(__pgs_action = 'T'), false) FROM {buffer}"
-                " WHERE __pgs_xid >= pg_snapshot_xmin(%(f)s::pg_snapshot)"
-                " AND NOT pg_visible_in_snapshot(__pgs_xid, %(f)s::pg_snapshot)",
-                buffer=identifier("pgstream_changes", f"changes_{source.relid}"),
-            ),
-            {"f": frontier},
-        ).fetchone()
-        assert row is not None
-        if row[0]:
-            committed[source.relid] = row[0]
-        if row[1]:
+        counted = count_changes(reader, source.relid, frontier)
+        if counted.rows:
+            committed[source.relid] = counted.rows
+        if counted.is_truncated:
             truncated.append(name)
     relids = {source.relid for source in table.dependencies}
     here = {relid: n for relid, n in pending.items() if relid in relids and n}

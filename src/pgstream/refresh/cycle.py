@@ -13,6 +13,7 @@ from typing import Any
 
 from pgstream.algebra.differentiate import Changed
 from pgstream.algebra.operators.scan import Change, Part, Scan
+from pgstream.capture.clean import clean
 from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, Numerics, RefreshResult, StreamTable
 from pgstream.database.connection import Connection
@@ -33,7 +34,6 @@ from pgstream.errors import (
 )
 from pgstream.monitor.explain import explain
 from pgstream.refresh.changes import SourceChanges, find_changes
-from pgstream.refresh.clean import clean
 from pgstream.refresh.compute import Computation
 from pgstream.refresh.crash import crash_point
 from pgstream.refresh.decide import Decision, decide
@@ -121,7 +121,8 @@ class Cycle:
             self.failed(current, attempts, error)
             raise
         crash_point("clean")
-        clean(links.notes, tables.values())
+        read = {source.relid for table in tables.values() for source in table.dependencies}
+        clean(links.notes, read)
         total = (time.perf_counter() - started) * 1000
         return [replace(result, total_ms=total) for result in results]
 

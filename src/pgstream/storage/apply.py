@@ -12,9 +12,9 @@ from pgstream.algebra.expressions import to_postgres
 from pgstream.algebra.operators.accumulate import finish_sql
 from pgstream.algebra.operators.node import Column
 from pgstream.algebra.plan import Accumulated
+from pgstream.capture.append import append
 from pgstream.errors import IntegrityError
 from pgstream.storage.names import (
-    CHANGES_SCHEMA,
     COMMA,
     identifiers,
     match,
@@ -88,7 +88,7 @@ class Target:
             ).format(self.table, self.delta, n=identifiers(self.names))
         ).rowcount
         self.connection.execute("SET LOCAL pg_stream.applying = 'off'")
-        self._append_to_buffer()
+        append(self.connection, self.relid, self.delta, self.names)
         return Applied(inserted, deleted)
 
     def _delete(self) -> int:
@@ -154,23 +154,6 @@ class Target:
             " INSERT INTO {d} ({n}, __pgs_row_id, __pgs_weight)"
             " SELECT {n}, __pgs_row_id, -1 FROM gone"
         ).format(t=self.table, found=found, d=self.delta, n=identifiers(self.names))
-
-    def _append_to_buffer(self) -> None:
-        """What this table's own readers will read as its change."""
-        buffer = sql.Identifier(CHANGES_SCHEMA, f"changes_{self.relid}")
-        row = self.connection.execute(
-            "SELECT to_regclass(%s) IS NOT NULL", (buffer.as_string(self.connection),)
-        ).fetchone()
-        if not row or not row[0]:
-            return
-        self.connection.execute(
-            sql.SQL(
-                "INSERT INTO {} (__pgs_action, __pgs_weight, {n}, __pgs_row_id) SELECT"
-                " CASE WHEN __pgs_weight > 0 THEN 'I' ELSE 'D' END, sign(__pgs_weight)::smallint,"
-                " {n}, __pgs_row_id FROM {}"
-                " CROSS JOIN LATERAL generate_series(1, abs(__pgs_weight)) AS copies(__pgs_copy)"
-            ).format(buffer, self.delta, n=identifiers(self.names))
-        )
 
 
 def finished_rows(

@@ -10,7 +10,6 @@ from pgstream.algebra.operators.node import Column
 from pgstream.algebra.types import Type
 
 STATE_SCHEMA = "pgstream_state"
-CHANGES_SCHEMA = "pgstream_changes"
 ROW_ID = sql.Identifier("__pgs_row_id")
 WEIGHT = sql.Identifier("__pgs_weight")
 COMMA = sql.SQL(", ")

@@ -3,13 +3,19 @@ import threading
 import psycopg
 import pytest
 
-from pgstream.database import migrate
+from pgstream.database import migrate, sql_functions
 from pgstream.database.connection import SESSION_SETTINGS, connect, server_settings
 from pgstream.errors import ConnectionFailed, NotInstalled, PgStreamError, VersionMismatch
 
 pytestmark = pytest.mark.postgres
 
 OWNER = "pgs_test_owner"
+ALL = [*(migration.name for migration in migrate.migrations()), "functions"]
+
+BEFORE_THE_SQUASH = (
+    "schemas catalog checks capture create change wait status rights views top canonical"
+    " volatility aggregates search_path capture_types"
+).split()
 
 # All that could differ on user tables and in the database after an uninstall.
 TRACES = """
@@ -47,21 +53,52 @@ def test_files_are_numbered_without_gaps_and_open_with_one_sentence():
 def test_install_runs_all_once(bare_database):
     conn = bare_database.connect(OWNER)
     assert migrate.installed_version(conn) is None
-    assert migrate.install(conn) == [m.name for m in migrate.migrations()]
+    assert migrate.install(conn) == ALL
     assert migrate.install(conn) == []
     assert migrate.installed_version(conn) == len(migrate.migrations())
     migrate.require(conn)
 
 
-def test_install_continues_where_it_stopped(bare_database, monkeypatch):
+def test_a_new_migration_is_an_upgrade(bare_database, monkeypatch):
     conn = bare_database.connect(OWNER)
     every = migrate.migrations()
-    monkeypatch.setattr(migrate, "migrations", lambda: every[:3])
-    assert len(migrate.install(conn)) == 3
-    monkeypatch.setattr(migrate, "migrations", lambda: every)
+    assert migrate.install(conn) == ALL
+    more = migrate.Migration(
+        every[-1].number + 1,
+        "one_more",
+        "ALTER TABLE pgstream.pgs_stream_tables ADD COLUMN one_more int",
+    )
+    monkeypatch.setattr(migrate, "migrations", lambda: (*every, more))
     with pytest.raises(NotInstalled, match="older"):
         migrate.require(conn)
-    assert migrate.install(conn) == [m.name for m in every[3:]]
+    assert migrate.install(conn) == ["one_more", "functions"]
+    migrate.require(conn)
+    # The view shows all columns of the table, so it was made again.
+    conn.execute("SELECT one_more FROM pgstream.stream_tables_info")
+
+
+def test_install_is_one_transaction(bare_database, monkeypatch):
+    conn = bare_database.connect(OWNER)
+    before = traces(conn)
+
+    def broken(*_):
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sql_functions, "apply", broken)
+        with pytest.raises(RuntimeError):
+            migrate.install(conn)
+    assert traces(conn) == before
+    assert migrate.install(conn) == ALL
+
+
+def test_uninstall_needs_no_functions(bare_database):
+    conn = bare_database.connect(OWNER)
+    before = traces(conn)
+    migrate.install(conn)
+    conn.execute("DROP FUNCTION pgstream._relation_name(oid)")
+    migrate.uninstall(conn)
+    assert traces(conn) == before
 
 
 def test_failed_migration_leaves_nothing(bare_database, monkeypatch):
@@ -86,7 +123,7 @@ def test_concurrent_installs_wait_for_each_other(bare_database):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(len(r) for r in results) == [0, 0, 0, len(migrate.migrations())]
+    assert sorted(len(r) for r in results) == [0, 0, 0, len(ALL)]
 
 
 def test_install_refuses_a_transaction(bare_database):
@@ -108,6 +145,28 @@ def test_require_says_what_is_wrong(bare_database):
     conn.execute("INSERT INTO pgstream.pgs_migrations (number, name) VALUES (9999, 'future')")
     with pytest.raises(VersionMismatch, match="newer"):
         migrate.require(conn)
+    with pytest.raises(VersionMismatch, match="newer"):
+        migrate.install(conn)
+
+
+@pytest.mark.parametrize("ran", [1, 2, 16])
+def test_a_catalog_from_before_the_squash_must_be_installed_again(bare_database, ran):
+    """It has other migrations under the same numbers."""
+    conn = bare_database.connect(OWNER)
+    migrate.install(conn)
+    conn.execute("DROP TABLE pgstream.pgs_functions")
+    conn.execute("DELETE FROM pgstream.pgs_migrations")
+    conn.execute(
+        "INSERT INTO pgstream.pgs_migrations (number, name) SELECT number, name"
+        " FROM unnest(%s::text[]) WITH ORDINALITY AS old(name, number) WHERE number <= %s",
+        (BEFORE_THE_SQUASH, ran),
+    )
+    for attempt in (migrate.require, migrate.install):
+        with pytest.raises(VersionMismatch, match="cannot be upgraded") as refused:
+            attempt(conn)
+        assert "pgstream init --uninstall, then pgstream init" in refused.value.hint
+    migrate.uninstall(conn)
+    assert migrate.install(conn) == ALL
 
 
 def test_uninstall_leaves_no_trace(bare_database):

@@ -839,9 +839,9 @@ def test_workers_are_woken(database, t):
 def test_every_code_of_the_sql_is_translated():
     import re
 
-    from pgstream.database.migrate import migrations
+    from pgstream.database import sqlstates
+    from pgstream.database.sql_functions import sql_files
 
-    used = {code for m in migrations() for code in re.findall(r"ERRCODE = '(\w+)'", m.text)}
+    used = {code for f in sql_files() for code in re.findall(r"ERRCODE = '(\w+)'", f.text)}
     assert used == {code for code in ERRORS if code.startswith("PS")}
-    listed = set(re.findall(r"--.*?(PS\d{3})", "\n".join(m.text for m in migrations())))
-    assert listed <= used
+    assert used == set(re.findall(r"PS\d{3}", sqlstates.__doc__))

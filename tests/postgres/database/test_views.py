@@ -8,7 +8,6 @@ import pytest
 from pgstream import errors
 from pgstream.catalog import store
 from pgstream.client import PgStream
-from pgstream.database import migrate
 from pgstream.database.sqlstates import translate
 from pgstream.refresh.expand import expand
 
@@ -477,28 +476,3 @@ def test_full_is_accepted_without_a_warning(uncaptured):
         "ft": ("TABLE", ["id"]),
         "over_ft": ("VIEW", ["id"]),
     }
-
-
-# --- upgrade ------------------------------------------------------------------------------------
-
-
-def test_stream_tables_that_read_views_as_tables_are_upgraded(bare_database, monkeypatch):
-    conn = bare_database.connect(OWNER)
-    every = migrate.migrations()
-    monkeypatch.setattr(migrate, "migrations", lambda: every[:9])
-    migrate.install(conn)
-    conn.execute(TABLES)
-    conn.execute("CREATE VIEW low AS SELECT id, x FROM t; CREATE VIEW high AS SELECT id FROM low")
-    conn.execute("CREATE MATERIALIZED VIEW m AS SELECT id FROM t")
-    create(conn, "s", "SELECT h.id, t.g FROM high h, low, t, m", "FULL")
-    monkeypatch.setattr(migrate, "migrations", lambda: every)
-    migrate.install(conn)
-    assert dependencies(conn, "s") == {
-        "t": ("TABLE", ["g", "id", "x"]),
-        "m": ("TABLE", []),
-        "low": ("VIEW", ["id"]),
-        "high": ("VIEW", ["id"]),
-    }
-    query = expand(conn, store.stream_table(conn, "s")).defining_query
-    assert "public.low" not in query
-    assert "public.high" not in query

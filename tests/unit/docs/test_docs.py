@@ -13,13 +13,14 @@ from pgstream import errors
 from pgstream.algebra.functions import SPARK_LIST
 from pgstream.cli.app import COMMANDS
 from pgstream.database.migrate import migrations
+from pgstream.database.sql_functions import sql_files
 from pgstream.database.sqlstates import ERRORS
 from pgstream.errors import PgStreamError
 from pgstream.settings import DECLARED
 from pgstream.sql.passes.refuse import REFUSALS
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-SQL = "\n".join(migration.text for migration in migrations())
+SQL = "\n".join(each.text for each in (*migrations(), *sql_files()))
 
 
 def headings(path: Path, level: int) -> str:
@@ -68,7 +69,7 @@ def test_every_sqlstate_of_ours_is_listed_with_its_error() -> None:
 
 
 def test_every_public_function_is_described() -> None:
-    public = re.findall(r"CREATE FUNCTION pgstream\.([a-z]\w*)\(", SQL)
+    public = re.findall(r"CREATE OR REPLACE FUNCTION pgstream\.([a-z]\w*)\(", SQL)
     described = re.findall(r"^### `(\w+)\(", headings(REFERENCE / "api.md", 3), re.MULTILINE)
     assert sorted(described) == sorted(public)
 
@@ -80,7 +81,7 @@ def test_every_command_is_described() -> None:
 
 def test_every_catalog_table_and_view_is_described() -> None:
     text = (REFERENCE / "catalog.md").read_text(encoding="utf-8")
-    for kind, name in re.findall(r"CREATE (TABLE|VIEW) (pgstream\.\w+)", SQL):
+    for kind, name in re.findall(r"CREATE (?:OR REPLACE )?(TABLE|VIEW) (pgstream\.\w+)", SQL):
         found = f"## `{name}`" if kind == "TABLE" else f"| `{name}` |"
         assert found in text, f"catalog.md does not describe {name}"
 
@@ -92,9 +93,18 @@ def test_every_column_of_the_catalog_is_described() -> None:
     assert {name for name, _ in tables} == set(sections)
     for name, body in tables:
         columns = re.findall(r"^    ([a-z]\w*) ", body, re.MULTILINE)
-        columns += re.findall(rf"ALTER TABLE {re.escape(name)}\s+ADD COLUMN (\w+)", SQL)
         first = [line.split("|")[1] for line in sections[name].splitlines() if line[:1] == "|"]
         assert [n for cell in first for n in names(cell)] == columns, name
+
+
+def test_every_kind_of_state_table_is_described() -> None:
+    """Their names are kind_<id> or kind_<id>_<more>, as drop_stream_table expects."""
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")]
+    kinds = {k for text in sources for k in re.findall(r'f"([a-z]+)_\{(?:self\.)?id_?\}', text)}
+    text = (REFERENCE / "catalog.md").read_text(encoding="utf-8")
+    assert {"state", "top", "recursive", "staging", "handed"} <= kinds
+    for kind in kinds:
+        assert f"| `{kind}_<pgs_id>" in text, f"catalog.md does not describe {kind}_<pgs_id>"
 
 
 def test_sparks_list_is_described() -> None:

@@ -1,0 +1,1 @@
+"""Change buffers: their names, what is new in one, how it is filled and emptied."""

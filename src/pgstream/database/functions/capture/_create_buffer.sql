@@ -1,0 +1,20 @@
+-- Create the change buffer of a source.
+CREATE OR REPLACE FUNCTION pgstream._create_buffer(p_relid oid) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    buffer text := format('pgstream_changes.changes_%s', p_relid);
+BEGIN
+    EXECUTE format(
+        'CREATE TABLE %s ('
+        '    __pgs_change_id bigserial,'
+        '    __pgs_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),'
+        '    __pgs_lsn pg_lsn DEFAULT pg_current_wal_insert_lsn(),'
+        '    __pgs_action char(1) NOT NULL,'
+        '    __pgs_weight smallint NOT NULL%s)',
+        buffer,
+        (SELECT string_agg(', ' || c.definition, '') FROM pgstream._source_columns(p_relid) c));
+    EXECUTE format('CREATE INDEX ON %s (__pgs_xid)', buffer);
+END
+$$;
+
+REVOKE ALL ON FUNCTION pgstream._create_buffer(oid) FROM PUBLIC;

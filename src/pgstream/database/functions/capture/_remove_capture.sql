@@ -1,0 +1,16 @@
+-- Remove the capture of a source, which may be gone already. Dropping the function drops its
+-- triggers too; DROP TRIGGER would need a right of the table's owner.
+CREATE OR REPLACE FUNCTION pgstream._remove_capture(relid oid) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET client_min_messages = warning AS $$
+DECLARE
+    source oid := relid;
+BEGIN
+    PERFORM pgstream._lock_source(source);
+    EXECUTE format('DROP FUNCTION IF EXISTS pgstream_changes.capture_%s() CASCADE', source);
+    EXECUTE format('DROP TABLE IF EXISTS pgstream_changes.changes_%s CASCADE', source);
+    DELETE FROM pgstream.pgs_change_tracking WHERE source_relid = source;
+END
+$$;
+
+REVOKE ALL ON FUNCTION pgstream._remove_capture(oid) FROM PUBLIC;

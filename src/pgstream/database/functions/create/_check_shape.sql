@@ -1,0 +1,52 @@
+-- Fail on what no stream table may have: locks, set-returning functions in the SELECT list,
+-- user-defined aggregates, system columns, reserved names, no columns.
+CREATE OR REPLACE FUNCTION pgstream._check_shape(p_view oid) RETURNS void
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    reserved text;
+    aggregate text;
+BEGIN
+    IF pgstream._tree_has(p_view, ':hasForUpdate true') THEN
+        RAISE EXCEPTION USING ERRCODE = 'PS007',
+            MESSAGE = 'the query locks rows (FOR UPDATE or FOR SHARE)',
+            HINT = 'Leave the locking clause out.';
+    END IF;
+    IF pgstream._tree_has(p_view, ':hasTargetSRFs true') THEN
+        RAISE EXCEPTION USING ERRCODE = 'PS015',
+            MESSAGE = 'a set-returning function in the SELECT list is not supported',
+            HINT = 'Expand the rows when you read the stream table.';
+    END IF;
+    SELECT p.oid::regprocedure::text INTO aggregate
+      FROM pgstream._functions(p_view) used(fn) JOIN pg_proc p ON p.oid = used.fn
+     WHERE p.prokind = 'a' AND p.pronamespace <> 'pg_catalog'::regnamespace LIMIT 1;
+    IF aggregate IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'PS015',
+            MESSAGE = format('the user-defined aggregate %s is not supported', aggregate),
+            DETAIL = 'Its functions may depend on the order of the rows, or keep state.',
+            HINT = 'Use an aggregate of PostgreSQL, or collect the values with array_agg(x ORDER '
+                   'BY ...) and give the array to an immutable function.';
+    END IF;
+    IF pgstream._tree_has(p_view, ':varattno -') THEN
+        RAISE EXCEPTION USING ERRCODE = 'PS018',
+            MESSAGE = 'the query reads a system column such as ctid or xmin',
+            HINT = 'Read ordinary columns only.';
+    END IF;
+    SELECT attname INTO reserved FROM pg_attribute
+     WHERE attrelid = p_view AND attnum > 0 AND attname LIKE '\_\_pgs\_%'
+       AND NOT (attname = '__pgs_row_id' AND EXISTS (
+            SELECT FROM pgstream._sources(p_view) s
+              JOIN pgstream.pgs_stream_tables t ON t.pgs_relid = s.relid)) LIMIT 1;
+    IF reserved IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'PS018',
+            MESSAGE = format('the column name "%s" is reserved', reserved),
+            HINT = 'Names that start with __pgs_ are internal.';
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = p_view AND attnum > 0
+                      AND attname <> '__pgs_row_id') THEN
+        RAISE EXCEPTION USING ERRCODE = 'PS018', MESSAGE = 'the query has no columns',
+            HINT = 'Select at least one.';
+    END IF;
+END
+$$;
+
+GRANT EXECUTE ON FUNCTION pgstream._check_shape(oid) TO PUBLIC;

@@ -1,0 +1,31 @@
+-- Wait for the outcome of a refresh that began after p_since.
+CREATE OR REPLACE FUNCTION pgstream._await_refresh(p_id bigint, p_name text, p_since timestamptz)
+RETURNS void
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    outcome record;
+    worker_lives bool;
+BEGIN
+    LOOP
+        -- Look at the worker first: it may answer and leave between two looks.
+        worker_lives := pgstream._worker_alive();
+        SELECT status, error_message INTO outcome
+          FROM pgstream.pgs_refresh_history
+         WHERE pgs_id = p_id AND start_time >= p_since AND status IN ('COMPLETED', 'FAILED')
+         ORDER BY refresh_id LIMIT 1;
+        IF outcome.status = 'COMPLETED' THEN
+            RETURN;
+        ELSIF outcome.status = 'FAILED' THEN
+            RAISE EXCEPTION USING ERRCODE = 'PS016',
+                MESSAGE = format('refresh of %s failed: %s', p_name, outcome.error_message);
+        END IF;
+        IF NOT worker_lives THEN
+            PERFORM pgstream._require_worker();
+        END IF;
+        PERFORM pgstream._resolve(p_name);
+        PERFORM pg_sleep(0.05);
+    END LOOP;
+END
+$$;
+
+GRANT EXECUTE ON FUNCTION pgstream._await_refresh(bigint, text, timestamp with time zone) TO PUBLIC;
