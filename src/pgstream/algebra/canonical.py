@@ -22,7 +22,6 @@ from pgstream.algebra.expressions import (
     arguments,
     walk,
 )
-from pgstream.algebra.functions import same_spelling
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
@@ -30,6 +29,7 @@ from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.scan import Field, Scan
 from pgstream.algebra.operators.union_all import UnionAll
+from pgstream.algebra.spark_list import same_spelling
 from pgstream.algebra.types import Equality, Type
 from pgstream.errors import UnsupportedExpression, UnsupportedType
 from pgstream.sql.deparsed import write

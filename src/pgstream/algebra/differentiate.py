@@ -26,7 +26,7 @@ from pgstream.algebra.operators import (
 from pgstream.algebra.operators.keys import Keys
 from pgstream.algebra.operators.negate import Consolidate, negate, seen_by
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.one import One
+from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.scan import Change, Part, Scan, Stored
 from pgstream.algebra.operators.union_all import add
 from pgstream.algebra.restrict import restrict
@@ -72,13 +72,13 @@ def _scan(node: Scan, change: Differential) -> Node | None:
     return add(*(change.change_of(node, part) for part in Part))
 
 
-def _one(node: One, change: Differential) -> Node | None:
+def _one_row(node: OneRow, change: Differential) -> Node | None:
     return None
 
 
 RULES: dict[type[Node], Callable[[Any, Differential], Node | None]] = {
     Scan: _scan,
-    One: _one,
+    OneRow: _one_row,
     filter.Filter: filter.delta,
     project.Project: project.delta,
     join.Join: join.delta,

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pgstream.algebra.expressions import Expression, Ref, conjunction, conjuncts, to_postgres
-from pgstream.algebra.functions import spark_refusal
 from pgstream.algebra.operators.by_postgres import computed
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
+from pgstream.algebra.spark_list import spark_refusal
 from pgstream.errors import UnsupportedExpression
 
 

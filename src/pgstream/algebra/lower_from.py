@@ -31,7 +31,7 @@ from pgstream.algebra.lower_sets import distinct, rows_of_values
 from pgstream.algebra.lower_using import Using
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.one import One
+from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan
@@ -63,7 +63,7 @@ class FromClause:
             domain.register(self.select)
             tree = domain.tree
         if clause is None:
-            return tree or One()
+            return tree or OneRow()
         if tree is not None and any(join.side.upper() in ("RIGHT", "FULL") for join in joins):
             # Rows that such a join keeps are kept for each value of the domain.
             start, width = len(self.tables), len(tree.columns)
@@ -96,7 +96,7 @@ class FromClause:
                 )
             return self.item(node.this, offset)
         if is_function(node):
-            return expand(self.select, One(), node, offset, None)
+            return expand(self.select, OneRow(), node, offset, None)
         if isinstance(node, exp.Lateral | exp.Subquery):
             return self.add(node, self.select.parent.query(node.this), offset)
         if isinstance(node, exp.Values):

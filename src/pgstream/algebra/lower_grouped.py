@@ -15,14 +15,14 @@ from pgstream.algebra.canonical import (
 )
 from pgstream.algebra.convert import Converter
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref, plain_column
-from pgstream.algebra.functions import aggregate_refusal
 from pgstream.algebra.operators.aggregate import MOMENTS, Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.node import Column, Node
-from pgstream.algebra.operators.one import One
+from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
+from pgstream.algebra.spark_list import aggregate_refusal
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 from pgstream.errors import UnsupportedExpression
 from pgstream.sql.deparsed import write
@@ -150,7 +150,7 @@ class GroupedSelect:
         expressions = [*self.domain, *(self.key(key) for key in self.keys)]
         width = len(expressions)
         if not expressions and not self.calls:
-            return One()  # GROUP BY () is one group, whatever the table holds
+            return OneRow()  # GROUP BY () is one group, whatever the table holds
         counted = [counted_call(call) for call in self.calls]
         if all(call is not None and self.on_spark(call) for call in counted):
             calls = [self.call(call, expressions) for call in counted if call is not None]

@@ -248,7 +248,7 @@ def require_linear(recursion: Recursion) -> None:
     while not is_working(node):
         below = next(i for i in node.inputs if any(map(is_working, i.walk())))
         left = isinstance(node, OuterJoin) and not node.keeps_right and below is node.left
-        if isinstance(node, UnionAll) or (node.gives_rows and not left):
+        if isinstance(node, UnionAll) or (node.output_is_positive and not left):
             raise _refused(recursion.name, f"is below {_words(node)} in its recursive term")
         node = below
 

@@ -17,7 +17,6 @@ from pgstream.algebra.canonical import (
 )
 from pgstream.algebra.convert import Converter, all_argument
 from pgstream.algebra.expressions import Call, Expression, Ref, conjuncts, plain_column, refs
-from pgstream.algebra.functions import divides_numerics, spark_refusal
 from pgstream.algebra.guards import filtered_tables, guarded, is_guard, may_fail
 from pgstream.algebra.lower_from import FromClause
 from pgstream.algebra.lower_grouped import GroupedSelect, has_aggregates
@@ -28,6 +27,7 @@ from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.place import place
 from pgstream.algebra.scope import Domain, Merged, Table
+from pgstream.algebra.spark_list import divides_numerics, spark_refusal
 from pgstream.errors import UnsupportedConstruct, UnsupportedExpression, UnsupportedType
 from pgstream.sql.deparsed import write
 from pgstream.sql.walk import argument_value

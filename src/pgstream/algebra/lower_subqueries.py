@@ -21,7 +21,6 @@ from sqlglot import exp
 from pgstream.algebra.canonical import canonical_node
 from pgstream.algebra.compared import cast_to, compared
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.functions import same_spelling
 from pgstream.algebra.lower_grouped import COUNTS, function_of, has_aggregates
 from pgstream.algebra.lower_sets import distinct
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
@@ -31,6 +30,7 @@ from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.place import outer_join, place
 from pgstream.algebra.scope import Table
+from pgstream.algebra.spark_list import same_spelling
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 from pgstream.sql.deparsed import write
 from pgstream.sql.passes.quantified import counted_membership

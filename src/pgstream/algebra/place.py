@@ -17,11 +17,11 @@ from pgstream.algebra.expressions import (
     refs,
     shift,
 )
-from pgstream.algebra.functions import spark_refusal
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.outer_join import OuterJoin
+from pgstream.algebra.spark_list import spark_refusal
 
 
 def place(tree: Node, parts: Sequence[Expression]) -> Node:

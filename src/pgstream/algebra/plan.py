@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from pgstream.algebra.carry import carry
 from pgstream.algebra.differentiate import Changed, Differential, differentiate, sources
 from pgstream.algebra.expressions import Expression
-from pgstream.algebra.hand_over import hand_over
 from pgstream.algebra.legalize import legalize
 from pgstream.algebra.lower_recursion import maintained
+from pgstream.algebra.moments import moments_by_postgres
 from pgstream.algebra.operators.accumulate import (
     Accumulate,
     Accumulator,
@@ -165,12 +165,15 @@ def plan(tree: Node, top: Top | None = None, recursions: Sequence[Recursion] = (
     """The plan of a lowered query."""
     accumulated = _accumulated(tree)
     if accumulated is None:
-        tree = legalize(hand_over(tree))
+        tree = legalize(moments_by_postgres(tree))
     else:  # PostgreSQL finishes what stands above the aggregate
         aggregate = accumulated.aggregate
-        kept = aggregate.with_inputs(hand_over(aggregate.input))
+        kept = aggregate.with_inputs(moments_by_postgres(aggregate.input))
         tree = _above(tree, aggregate, legalize(kept))
-    terms = [replace(r, base=hand_over(r.base), step=hand_over(r.step)) for r in recursions]
+    terms = [
+        replace(r, base=moments_by_postgres(r.base), step=moments_by_postgres(r.step))
+        for r in recursions
+    ]
     made = tuple(map(maintained, terms))
     recursive = [node for r in made for term in (r.base, r.step) for node in term.walk()]
     tree = carry(tree, decimals=[node for node in recursive if isinstance(node, Scan)])

@@ -22,11 +22,11 @@ from dataclasses import dataclass, replace
 
 from pgstream.algebra.differentiate import Changed, Differential, sources
 from pgstream.algebra.expressions import Ref
-from pgstream.algebra.operators.given import Given
 from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
 from pgstream.algebra.operators.negate import Consolidate
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.outer_join import OuterJoin
+from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Field, Scan, Source, Stored
@@ -115,7 +115,7 @@ class Recursion:
 
     def trees(self, changed: Changed) -> list[Node | None]:
         """What a refresh may run, with some rows for those that it finds."""
-        rows = Given(self.name, self.columns)
+        rows = Parameter(self.name, self.columns)
         trees = [self.seed(changed), self.applied(rows, changed, at_end=True)]
         if self.distinct:
             trees.append(self.derivable(Stored(self.table), rows, changed))

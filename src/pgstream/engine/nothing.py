@@ -14,7 +14,7 @@ from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.keys import KeyFilter
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.one import One
+from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.union_all import UnionAll
 
@@ -27,7 +27,7 @@ def parts_of(node: Node) -> Sequence[Node]:
 def gives_nothing(node: Node, is_empty: Callable[[Node], bool]) -> bool:
     """Whether the node gives no rows, given which of its inputs give none."""
     match node:
-        case One():
+        case OneRow():
             return False
         case Join() | KeyFilter():
             return any(map(is_empty, parts_of(node)))

@@ -9,11 +9,11 @@ from pgstream.algebra.operators.accumulate import Accumulate
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.filter import Filter
-from pgstream.algebra.operators.given import Given
 from pgstream.algebra.operators.join import Pairing
 from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.outer_join import OuterJoin
+from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Change, Part, Scan, Stored
@@ -103,8 +103,8 @@ def describe(node: Node) -> str:
             return f"Weigh {text(count, inner)}"
         case RowId(inner, indexes):
             return f"RowId of ({named(inner.columns, indexes)})"
-        case Given(name):
-            return f"Given {name}"
+        case Parameter(name):
+            return f"Parameter {name}"
         case _:
             return type(node).__name__
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgstream.algebra.differentiate import Changed
-from pgstream.algebra.operators.given import Given
 from pgstream.algebra.operators.keys import Lookup
 from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.scan import Field, Stored
 from pgstream.algebra.plan import Accumulated, Plan
 from pgstream.algebra.recursion import Recursion
@@ -39,7 +39,7 @@ def explain(plan: Plan, connection: Connection) -> Rows:
         rows.append(("Stored Accumulators", ", ".join(a.name for a in accumulated.accumulators)))
         why = read_again_when(accumulated)
         if why:
-            groups = Given(f"groups: {why}", accumulated.key_columns)
+            groups = Parameter(f"groups: {why}", accumulated.key_columns)
             again = plan.groups_again(changed, groups)
             trees.append(again)
             rows.append(("Group Read Again", draw(again)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pgstream.algebra.differentiate import Differential
-from pgstream.algebra.operators.given import Given
 from pgstream.algebra.operators.join import Pairing
 from pgstream.algebra.operators.keys import Keys, Lookup
 from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.scan import Stored
 from pgstream.algebra.plan import Plan
 from pgstream.algebra.restrict import restrict
@@ -19,7 +19,7 @@ def nested_state(plan: Plan) -> Iterator[str]:
     """Each such operator, and what it reads for a changed key."""
     stored = plan.accumulated.aggregate if plan.accumulated else None
     for node in plan.tree.walk():
-        if node is not stored and node.gives_rows:
+        if node is not stored and node.output_is_positive:
             reads = dict.fromkeys(read for side in _sides(node) for read in _reads(*side))
             yield f"{describe(node)}: for a changed key reads {', '.join(reads) or 'nothing'}"
 
@@ -35,7 +35,7 @@ def _reads(tree: Node, keys: tuple[int, ...]) -> Iterator[str]:
     state = Differential({}).after(tree)
     if keys:
         columns = tuple(tree.columns[i] for i in keys)
-        changed = Given("changed keys", columns)
+        changed = Parameter("changed keys", columns)
         state = restrict(state, keys, Keys(changed, tuple(range(len(keys)))))
     for part in all_nodes(state):
         if isinstance(part, Lookup):

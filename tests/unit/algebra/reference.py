@@ -18,7 +18,7 @@ from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
 from pgstream.algebra.operators.negate import Consolidate, Negate
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.one import One
+from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.scan import Change, Part, Scan, Stored
@@ -71,7 +71,7 @@ def evaluate(node: Node, world: World, scan: Callable[[int], ZSet] | None = None
         case Change(table, part):
             parts = world.committed if part is Part.COMMITTED else world.pending
             return parts[table.source.relid]
-        case One():
+        case OneRow():
             return Counter({(): 1})
         case Filter(inner, predicate):
             return Counter({r: w for r, w in of(inner).items() if value(predicate, r) is True})

@@ -6,16 +6,16 @@ import importlib
 import pkgutil
 
 import pgstream.algebra.operators as operators
-from pgstream.algebra import functions
+from pgstream.algebra import spark_list
 from pgstream.algebra.differentiate import RULES
 from pgstream.algebra.operators.join import Pairing
 from pgstream.algebra.operators.node import Node
 
 # Leaves are bound, or replaced like Working, and not rendered; the last ones stand in delta trees
 # only.
-LEAVES = {"Scan", "Stored", "Change", "Lookup", "Given", "Working", "ByPostgres"}
+LEAVES = {"Scan", "Stored", "Change", "Lookup", "Parameter", "Working", "ByPostgres"}
 DELTA_ONLY = {
-    "Stored", "Change", "Lookup", "Given", "Negate", "Consolidate", "Keys", "KeyFilter",
+    "Stored", "Change", "Lookup", "Parameter", "Negate", "Consolidate", "Keys", "KeyFilter",
     "Accumulate", "RowId", "Working",
 }  # fmt: skip
 
@@ -43,4 +43,4 @@ def test_every_operator_has_a_rendering() -> None:
 def test_everything_on_sparks_list_has_a_rendering() -> None:
     from pgstream.engine.expressions import RENDERERS
 
-    assert set(functions.SPARK_LIST) == set(RENDERERS)
+    assert set(spark_list.SPARK_LIST) == set(RENDERERS)

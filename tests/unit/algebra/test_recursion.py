@@ -8,12 +8,12 @@ from pgstream.algebra.expressions import Call, Expression, Literal, Ref
 from pgstream.algebra.lower_recursion import own_level, register, require_linear
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
-from pgstream.algebra.operators.given import Given
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.keys import Lookup
 from pgstream.algebra.operators.node import Column, Node
-from pgstream.algebra.operators.one import One
+from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
+from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Part, Scan, Source, Stored
 from pgstream.algebra.operators.shared import Shared
@@ -152,7 +152,7 @@ def test_a_table_that_keeps_some_rows_is_not_the_storage() -> None:
 
 def test_a_level_of_our_own_is_not_shown() -> None:
     columns = (Column("node", INTEGER), Column(LEVEL, INTEGER))
-    first = Project(One(), (number(1), number(0)), tuple(c.name for c in columns))
+    first = Project(OneRow(), (number(1), number(0)), tuple(c.name for c in columns))
     made = recursion(Working("t", columns), first=first)
     assert [c.name for c in made.scan.columns] == ["node"]
     assert [c.name for c in made.table.columns] == ["node", LEVEL]
@@ -162,12 +162,12 @@ def test_a_level_of_our_own_is_not_shown() -> None:
 
 def test_names_that_clash_are_replaced_in_the_state_table() -> None:
     first = Project(EDGES, (ref(0), ref(1)), ("x", "x"))
-    _, (home,) = placed(One(), (recursion(step(), None, first),), 4, STREAM)
+    _, (home,) = placed(OneRow(), (recursion(step(), None, first),), 4, STREAM)
     assert [f.name for f in home.fields] == ["c0", "c1"]
 
 
 def test_the_other_tables_are_read_by_the_keys_of_the_rows() -> None:
-    rows = Given("rows", COLUMNS)
+    rows = Parameter("rows", COLUMNS)
     tree = recursion(step()).applied(rows, {7: frozenset((Part.COMMITTED,))}, at_end=True)
     lookups = [node for node in tree.walk() if isinstance(node, Lookup)]
     assert [(node.stored, node.indexes) for node in lookups] == [(Stored(EDGES), (0,))]

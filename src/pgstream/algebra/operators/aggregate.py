@@ -47,7 +47,7 @@ class Aggregate(Node):
     calls: tuple[AggregateCall, ...]
 
     def __post_init__(self) -> None:
-        assert self.keys or self.calls, "without both it would be One"
+        assert self.keys or self.calls, "without both it would be OneRow"
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -55,11 +55,11 @@ class Aggregate(Node):
         return keys + tuple(Column(call.function, call.type) for call in self.calls)
 
     @property
-    def wants_rows(self) -> bool:
+    def needs_positive_input(self) -> bool:
         return not all(map(self.is_linear, self.calls))
 
     @property
-    def gives_rows(self) -> bool:
+    def output_is_positive(self) -> bool:
         return True
 
     def is_linear(self, call: AggregateCall) -> bool:

@@ -42,7 +42,7 @@ class ByPostgres(Node):
         return self.shape
 
     @property
-    def wants_rows(self) -> bool:
+    def needs_positive_input(self) -> bool:
         return self.keys is not None
 
 

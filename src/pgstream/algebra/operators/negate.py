@@ -29,7 +29,7 @@ class Consolidate(Node):
         return self.input.columns
 
     @property
-    def gives_rows(self) -> bool:
+    def output_is_positive(self) -> bool:
         return True
 
 
@@ -45,9 +45,9 @@ def settled(node: Node) -> Node:
 def is_signed(node: Node) -> bool:
     if isinstance(node, Change | Negate):
         return True
-    return not node.gives_rows and any(map(is_signed, node.inputs))
+    return not node.output_is_positive and any(map(is_signed, node.inputs))
 
 
 def seen_by(operator: Node, state: Node) -> Node:
     """The state, as the operator must see it."""
-    return settled(state) if operator.wants_rows else state
+    return settled(state) if operator.needs_positive_input else state

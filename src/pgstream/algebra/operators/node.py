@@ -48,14 +48,14 @@ class Node(metaclass=Interned):
         return tuple(found)
 
     @property
-    def wants_rows(self) -> bool:
+    def needs_positive_input(self) -> bool:
         """Whether it must see rows that exist: no weight is negative, once equal rows meet."""
         return False
 
     @property
-    def gives_rows(self) -> bool:
+    def output_is_positive(self) -> bool:
         """Whether it gives rows that exist, though weights of both signs meet below."""
-        return self.wants_rows
+        return self.needs_positive_input
 
     def with_inputs(self, *inputs: Node) -> Node:
         remaining = list(inputs)

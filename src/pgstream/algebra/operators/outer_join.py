@@ -32,7 +32,7 @@ class OuterJoin(Pairing):
     """FULL: rows of the right side without a partner are kept too."""
 
     @property
-    def wants_rows(self) -> bool:
+    def needs_positive_input(self) -> bool:
         return True
 
 

@@ -90,7 +90,7 @@ class Window(Node):
         return self.input.columns + tuple(Column(c.function, c.type) for c in self.calls)
 
     @property
-    def wants_rows(self) -> bool:
+    def needs_positive_input(self) -> bool:
         return True
 
 

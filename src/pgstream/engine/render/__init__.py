@@ -12,7 +12,7 @@ from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.keys import KeyFilter, Keys
 from pgstream.algebra.operators.negate import Consolidate, Negate
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.one import One
+from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
@@ -27,7 +27,7 @@ from pgstream.engine.render.filter import filter_
 from pgstream.engine.render.join import join
 from pgstream.engine.render.keys import are_few, key_filter, keys, listed_keys
 from pgstream.engine.render.negate import consolidate, negate
-from pgstream.engine.render.one import one
+from pgstream.engine.render.one_row import one_row
 from pgstream.engine.render.outer_join import outer_join
 from pgstream.engine.render.project import project
 from pgstream.engine.render.row_id import row_id
@@ -45,7 +45,7 @@ RENDERERS: dict[type[Node], Callable[..., Relation]] = {
     KeyFilter: key_filter,
     Keys: keys,
     Negate: negate,
-    One: one,
+    OneRow: one_row,
     OuterJoin: outer_join,
     Project: project,
     RowId: row_id,

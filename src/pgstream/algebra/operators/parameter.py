@@ -1,4 +1,4 @@
-"""One: a single row without columns, the input of a SELECT without FROM. It never changes."""
+"""Parameter: rows that are at hand already, such as the groups to read again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from pgstream.algebra.operators.node import Column, Node
 
 
 @dataclass(frozen=True, eq=False)
-class One(Node):
+class Parameter(Node):
+    name: str
+    shape: tuple[Column, ...]
+
     @property
     def columns(self) -> tuple[Column, ...]:
-        return ()
+        return self.shape

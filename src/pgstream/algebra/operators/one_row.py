@@ -1,4 +1,4 @@
-"""Given: rows that are at hand already, such as the groups to read again."""
+"""OneRow: a single row without columns, the input of a SELECT without FROM. It never changes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from pgstream.algebra.operators.node import Column, Node
 
 
 @dataclass(frozen=True, eq=False)
-class Given(Node):
-    name: str
-    shape: tuple[Column, ...]
-
+class OneRow(Node):
     @property
     def columns(self) -> tuple[Column, ...]:
-        return self.shape
+        return ()
