@@ -6,13 +6,14 @@ A Z-set is a Counter of rows (tuples) with weights. Slow, and obviously right.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
+from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
@@ -22,8 +23,10 @@ from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.scan import Change, Part, Scan, Stored
+from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
+from pgstream.algebra.operators.window import Order, Window, WindowCall
 
 Row = tuple[Any, ...]
 ZSet = Counter[Row]
@@ -31,11 +34,13 @@ ZSet = Counter[Row]
 
 @dataclass(frozen=True)
 class World:
-    """Per relid: what is stored, what is committed of it since, what is pending."""
+    """Per relid: what is stored, what is committed of it since, what is pending. `postgres` stands
+    in for PostgreSQL: what a query of a ByPostgres makes of the rows that are handed over."""
 
     stored: Mapping[int, ZSet]
     committed: Mapping[int, ZSet]
     pending: Mapping[int, ZSet]
+    postgres: Mapping[str, Callable[[ZSet], ZSet]] = field(default_factory=dict)
 
     def before(self, relid: int) -> ZSet:
         return plus(self.stored[relid], minus(self.committed[relid]))
@@ -92,6 +97,14 @@ def evaluate(node: Node, world: World, scan: Callable[[int], ZSet] | None = None
             return outer_joined(node, of(node.left), of(node.right))
         case Aggregate(inner, keys, calls):
             return aggregated(of(inner), keys, calls)
+        case Window(inner, keys, calls):
+            return windowed(of(inner), keys, calls)
+        case Shared(inner):
+            return of(inner)
+        case ByPostgres(inner, query):
+            rows = of(inner)
+            assert node.keys is None or exist(rows), "a key-local query sees rows that exist"
+            return world.postgres[query](rows)
         case KeyFilter(inner, indexes, keys):
             return among(of(inner), indexes, of(keys))
         case Lookup(stored, indexes, keys):
@@ -121,8 +134,13 @@ def among(rows: ZSet, indexes: tuple[int, ...], keys: ZSet) -> ZSet:
     return Counter({r: w for r, w in rows.items() if tuple(r[i] for i in indexes) in keys})
 
 
+def exist(rows: ZSet) -> bool:
+    return all(weight > 0 for weight in rows.values())
+
+
 def matches(node: Join | OuterJoin, left: Row, right: Row) -> bool:
-    equal = all(left[a] is not None and left[a] == right[b] for a, b in node.on)
+    nulls = node.nulls_match
+    equal = all(left[a] == right[b] and (nulls or left[a] is not None) for a, b in node.on)
     return equal and (node.condition is None or value(node.condition, left + right) is True)
 
 
@@ -133,6 +151,8 @@ def joined(node: Join | OuterJoin, left: ZSet, right: ZSet) -> ZSet:
 
 
 def outer_joined(node: OuterJoin, left: ZSet, right: ZSet) -> ZSet:
+    assert exist(left), "an outer join sees rows that exist"
+    assert exist(right), "an outer join sees rows that exist"
     nothing_left = (None,) * len(node.left.columns)
     nothing_right = (None,) * len(node.right.columns)
     padded = [
@@ -148,7 +168,7 @@ def outer_joined(node: OuterJoin, left: ZSet, right: ZSet) -> ZSet:
 
 
 def aggregated(rows: ZSet, keys: tuple[int, ...], calls: tuple[AggregateCall, ...]) -> ZSet:
-    assert all(weight > 0 for weight in rows.values()), "an aggregate sees rows that exist"
+    assert exist(rows), "an aggregate sees rows that exist"
     groups: dict[Row, list[tuple[Row, int]]] = {} if keys else {(): []}
     for row, weight in rows.items():
         groups.setdefault(tuple(row[k] for k in keys), []).append((row, weight))
@@ -168,6 +188,49 @@ def one(call: AggregateCall, group: list[tuple[Row, int]]) -> Any:
         return (min if call.function == "min" else max)(v for v, _ in values)
     total = sum(v * w for v, w in values)
     return total if call.function == "sum" else Fraction(total, number)
+
+
+def windowed(rows: ZSet, keys: tuple[int, ...], calls: tuple[WindowCall, ...]) -> ZSet:
+    """Every copy of a row is a row of its own; what is equal in the order is told apart by all
+    columns."""
+    assert exist(rows), "a window sees rows that exist"
+    partitions: dict[Row, list[Row]] = {}
+    for row in rows.elements():
+        partitions.setdefault(tuple(row[k] for k in keys), []).append(row)
+    shown: ZSet = Counter()
+    for partition in partitions.values():
+        columns = [list(over(call, partition)) for call in calls]
+        shown.update(row + values for row, values in zip_rows(partition, columns))
+    return shown
+
+
+def zip_rows(partition: list[Row], columns: list[list[Any]]) -> Iterator[tuple[Row, Row]]:
+    for i, row in enumerate(partition):
+        yield row, tuple(column[i] for column in columns)
+
+
+def over(call: WindowCall, partition: list[Row]) -> Iterator[Any]:
+    """The call's value for each row of a partition, which the call orders for itself."""
+    order = sorted(range(len(partition)), key=lambda i: sort_key(partition[i], call.order))
+    if call.function == "row_number":
+        numbers = {i: number for number, i in enumerate(order, 1)}
+        yield from (numbers[i] for i in range(len(partition)))
+        return
+    arguments = [value(call.arguments[0], row) for row in partition]
+    present = [argument for argument in arguments if argument is not None]
+    assert call.function == "max"
+    assert not call.order
+    yield from (max(present, default=None) for _ in partition)
+
+
+def sort_key(row: Row, order: tuple[Order, ...]) -> list[tuple[bool, Any]]:
+    """NULLs last; then all columns."""
+    keys = [row[o.index] if not o.descending else negative(row[o.index]) for o in order]
+    return [(key is None, key or 0) for key in (*keys, *row)]
+
+
+def negative(number: Any) -> Any:
+    return None if number is None else -number
 
 
 def value(expression: Expression, row: Row) -> Any:

@@ -3,6 +3,8 @@
 1. apply(Q(before), ΔQ) = Q(after)
 2. restrict(Q, K) = Q ⋉ K
 3. one change in two refreshes gives the same as in one
+4. trace finds all values that a column can show, and maybe more
+5. what is said to give nothing gives nothing
 """
 
 from __future__ import annotations
@@ -17,25 +19,33 @@ from hypothesis import strategies as st
 from pgstream.algebra.differentiate import Differential, differentiate
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
+from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.keys import Keys
-from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.scan import Field, Part, Scan, Source
+from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
+from pgstream.algebra.operators.window import DEFAULT_FRAME, Order, Window, WindowCall
 from pgstream.algebra.restrict import restrict
+from pgstream.algebra.trace import computed, trace
 from pgstream.algebra.types import BIGINT, BOOLEAN, INTEGER, NUMERIC
+from pgstream.engine.nothing import gives_nothing
+from pgstream.monitor.draw import all_nodes
 
 sys.path.insert(0, str(Path(__file__).parent))
-from reference import World, ZSet, evaluate, minus, plus
+from reference import Row, World, ZSet, evaluate, minus, plus
 
 TABLES = {
     1: Scan(Source(1, "public", "a", False), (Field("k", INTEGER), Field("x", INTEGER))),
     2: Scan(Source(2, "public", "b", True), (Field("k", INTEGER), Field("y", INTEGER))),
 }
+CONSTANTS = Project(OneRow(), (Literal("1", INTEGER), Literal(None, INTEGER)), ("p", "q"))
 
 values = st.none() | st.integers(0, 3)
 tables = st.dictionaries(st.tuples(values, values), st.integers(1, 2), max_size=4).map(Counter)
@@ -73,9 +83,11 @@ def join(draw: st.DrawFn, left: Node, right: Node) -> Node:
     on = tuple({(column(left), column(right)) for _ in range(pairs)})
     both = Join(left, right, on)
     condition = predicate(draw, both) if draw(st.booleans()) else None
+    nulls_match = draw(st.booleans())
     if draw(st.booleans()):
-        return OuterJoin(left, right, on, condition, draw(st.booleans()))
-    return Join(left, right, on, condition)
+        keeps_right = draw(st.booleans())
+        return OuterJoin(left, right, on, condition, nulls_match, keeps_right)
+    return Join(left, right, on, condition, nulls_match)
 
 
 def aggregate(draw: st.DrawFn, node: Node) -> Node:
@@ -86,27 +98,108 @@ def aggregate(draw: st.DrawFn, node: Node) -> Node:
     return Aggregate(node, keys, calls)
 
 
-@st.composite
-def trees(draw: st.DrawFn, depth: int = 3) -> Node:
-    if depth == 0:
-        return draw(st.sampled_from(list(TABLES.values())))
-    inner = draw(trees(depth=depth - 1))
-    form = draw(st.sampled_from(("scan", "filter", "project", "join", "union", "aggregate",
-                                 "weigh")))  # fmt: skip
+def window(draw: st.DrawFn, node: Node) -> Node:
+    keys = tuple(range(draw(st.integers(0, 2))))[: len(node.columns)]
+    order = (Order(ref(draw, node).index, descending=draw(st.booleans())),)
+    number = WindowCall("row_number", (), None, order, DEFAULT_FRAME, BIGINT)
+    largest = WindowCall("max", (ref(draw, node),), None, (), DEFAULT_FRAME, INTEGER)
+    return project(draw, Window(node, keys, (number, largest)))
+
+
+def by_postgres(draw: st.DrawFn, node: Node) -> Node:
+    """Row by row, per group, per group with all its rows, or for all rows together."""
+    first, number = node.columns[0], Column("n", INTEGER)
+    width = len(node.columns)
+    match draw(st.sampled_from(list(POSTGRES))):
+        case "once and again" as query:
+            columns, origins, keys = (*node.columns, number), (*range(width), None), None
+        case "per key" as query:
+            columns, origins, keys = (first, number), (0, None), (0,)
+        case "beside each row" as query:
+            columns, origins, keys = (*node.columns, number), (*range(width), None), (0,)
+        case query:
+            columns, origins, keys = (number,), (None,), ()
+    return ByPostgres(node, query, columns, origins, keys, query)
+
+
+def tree_of(draw: st.DrawFn, form: str, depth: int) -> Node:
+    inner = draw(trees(depth=depth))
     match form:
         case "filter":
             return Filter(inner, predicate(draw, inner))
         case "project":
             return project(draw, inner)
         case "join":
-            return project(draw, join(draw, inner, draw(trees(depth=depth - 1))))
+            return project(draw, join(draw, inner, draw(trees(depth=depth))))
         case "union":
-            return UnionAll((project(draw, inner), project(draw, draw(trees(depth=depth - 1)))))
+            return UnionAll((project(draw, inner), project(draw, draw(trees(depth=depth)))))
         case "aggregate":
             return aggregate(draw, inner)
         case "weigh":
             return Weigh(inner, Literal("2", INTEGER))
-    return draw(st.sampled_from(list(TABLES.values())))
+        case "window":
+            return window(draw, inner)
+        case "shared":
+            return Shared(inner, "cte")
+        case "postgres":
+            return by_postgres(draw, inner)
+    raise AssertionError(form)
+
+
+FORMS = ("filter", "project", "join", "union", "aggregate", "weigh", "window", "shared", "postgres")
+
+
+@st.composite
+def trees(draw: st.DrawFn, depth: int = 3) -> Node:
+    form = draw(st.sampled_from(("leaf", *FORMS))) if depth else "leaf"
+    if form == "leaf":
+        return draw(st.sampled_from((*TABLES.values(), CONSTANTS)))
+    return tree_of(draw, form, depth - 1)
+
+
+# --- stand-ins for PostgreSQL -----------------------------------------------------------------
+
+
+def once_and_again(rows: ZSet) -> ZSet:
+    """Like a function in FROM: each row with the numbers up to its first column; not for 0."""
+    return plus(*(
+        Counter({(*row, number): weight})
+        for row, weight in rows.items() for number in range(row[0] or 0)
+    ))  # fmt: skip
+
+
+def grouped(rows: ZSet, keys: int) -> dict[Row, list[Row]]:
+    groups: dict[Row, list[Row]] = {} if keys else {(): []}
+    for row in rows.elements():
+        groups.setdefault(row[:keys], []).append(row)
+    return groups
+
+
+def ordered_sum(rows: list[Row]) -> int:
+    """Depends on all rows together, as an ordered aggregate does."""
+    numbers = sorted(int(row[-1] or 0) for row in rows)
+    return sum(i * number for i, number in enumerate(numbers, 1))
+
+
+def per_key(rows: ZSet) -> ZSet:
+    return Counter({(*key, ordered_sum(group)): 1 for key, group in grouped(rows, 1).items()})
+
+
+def beside_each_row(rows: ZSet) -> ZSet:
+    groups = grouped(rows, 1).values()
+    return plus(*(Counter({(*row, ordered_sum(group)): 1}) for group in groups for row in group))
+
+
+def in_all(rows: ZSet) -> ZSet:
+    return Counter({(ordered_sum(group),): 1 for group in grouped(rows, 0).values()})
+
+
+POSTGRES = {
+    "once and again": once_and_again,
+    "per key": per_key,
+    "beside each row": beside_each_row,
+    "in all": in_all,
+}
 
 
 @st.composite
@@ -119,7 +212,7 @@ def worlds(draw: st.DrawFn) -> World:
         committed[relid] = plus(now, minus(before)) if draw(st.booleans()) else Counter()
         has_pending = scan.source.is_stream and draw(st.booleans())
         pending[relid] = plus(after, minus(now)) if has_pending else Counter()
-    return World(stored, committed, pending)
+    return World(stored, committed, pending, POSTGRES)
 
 
 def changed(world: World) -> dict[int, frozenset[Part]]:
@@ -188,8 +281,40 @@ def test_two_refreshes_give_what_one_gives(
         committed = {
             relid: plus(a, minus(b)) for relid, a, b in zip(TABLES, after, before, strict=True)
         }
-        return World(stored, committed, {relid: Counter() for relid in TABLES})
+        return World(stored, committed, {relid: Counter() for relid in TABLES}, POSTGRES)
 
     once = change_of(tree, step(first, last))
     twice = plus(change_of(tree, step(first, middle)), change_of(tree, step(middle, last)))
     assert plus(once) == twice
+
+
+@settings(max_examples=200, deadline=None)
+@given(tree=trees(), world=worlds(), data=st.data())
+def test_trace_finds_all_values(tree: Node, world: World, data: st.DataObject) -> None:
+    delta = differentiate(tree, changed(world))
+    if delta is None:
+        return
+    width = len(tree.columns)
+    indexes = tuple(data.draw(st.lists(st.integers(0, width - 1), min_size=1, max_size=2)))
+    shown = values_of(delta, indexes, world)
+    for places in (trace(delta, indexes), computed(delta, indexes)):
+        if places is not None:
+            found = [values_of(node, columns, world) for node, columns in places]
+            assert shown <= set().union(*found)
+
+
+def values_of(node: Node, indexes: tuple[int, ...], world: World) -> set[Row]:
+    return {tuple(row[i] for i in indexes) for row in evaluate(node, world)}
+
+
+@settings(max_examples=200, deadline=None)
+@given(tree=trees(), world=worlds())
+def test_what_is_said_to_give_nothing_gives_nothing(tree: Node, world: World) -> None:
+    def is_empty(node: Node) -> bool:
+        is_leaf = not node.inputs
+        return not evaluate(node, world) if is_leaf else gives_nothing(node, is_empty)
+
+    delta = differentiate(tree, changed(world))
+    for node in all_nodes(delta) if delta else ():
+        if is_empty(node):
+            assert not evaluate(node, world)
