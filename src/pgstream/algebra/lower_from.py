@@ -36,7 +36,7 @@ from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan
 from pgstream.algebra.operators.shared import Shared
-from pgstream.algebra.place import outer_join, place
+from pgstream.algebra.push_down import outer_join, push_down
 from pgstream.algebra.scope import Domain, Table
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.scope import free_columns
@@ -117,7 +117,7 @@ class FromClause:
             # L, (A JOIN LATERAL B) is (L, A) JOIN LATERAL B, which sees L.
             for part in chain(item):
                 left = self.join(left, part, offset, start)
-            return place(left, self.on(join, offset))
+            return push_down(left, self.on(join, offset))
         known = len(self.tables)
         outer = self.reaches_out(item)
         if outer:
@@ -150,7 +150,7 @@ class FromClause:
                 self.select.pad(ours)
                 return right_join(left, right, parts)
             case _:
-                return place(Join(left, right), parts)
+                return push_down(Join(left, right), parts)
 
     def on(self, join: exp.Join, offset: int) -> list[Expression]:
         condition = join.args.get("on")
@@ -202,7 +202,7 @@ class FromClause:
         if join.side.upper() == "LEFT":
             self.select.pad(self.tables[known:])
             return OuterJoin(left, right, pairs, conjunction(parts), nulls_match=True)
-        return place(Join(left, right, pairs, nulls_match=True), parts)
+        return push_down(Join(left, right, pairs, nulls_match=True), parts)
 
     def domain(self, left: Node, outer: Sequence[exp.Column], offset: int) -> Domain:
         """The distinct values of these columns of the tree. They are taken where the columns
@@ -229,7 +229,7 @@ class FromClause:
         if side == "LEFT":
             return expand(self.select, left, join.this, offset, join.args.get("on"))
         tree = expand(self.select, left, join.this, offset, None)
-        return place(tree, self.on(join, offset))
+        return push_down(tree, self.on(join, offset))
 
     # --- leaves -----------------------------------------------------------------------------
 
@@ -303,16 +303,10 @@ def chain(node: exp.Expr) -> list[exp.Join]:
 
 def narrowest(tree: Node, indexes: tuple[int, ...]) -> tuple[Node, tuple[int, ...]]:
     """The smallest part of the tree that has all values of these columns."""
-    match tree:
-        case Join(left, right):
-            width = len(left.columns)
-            if all(i < width for i in indexes):
-                return narrowest(left, indexes)
-            if all(i >= width for i in indexes):
-                return narrowest(right, tuple(i - width for i in indexes))
-        case OuterJoin(left, keeps_right=False) if all(i < len(left.columns) for i in indexes):
-            return narrowest(left, indexes)
-    return tree, indexes
+    below = tree.shown_by(indexes) if len(tree.inputs) > 1 else None
+    if below is None or len(below) > 1:
+        return tree, indexes
+    return narrowest(*below[0])
 
 
 def renames(node: exp.Expr) -> tuple[str, ...]:

@@ -19,15 +19,11 @@ from pgstream.algebra.canonical import with_any_spelling
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
 from pgstream.algebra.legalize import legalize
 from pgstream.algebra.lower_sets import comparable_rows
-from pgstream.algebra.operators.aggregate import Aggregate
-from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.scan import Field, Source
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
-from pgstream.algebra.operators.window import Window
 from pgstream.algebra.operators.working import Working
 from pgstream.algebra.recursion import LEVEL, STATE_SCHEMA, Recursion, is_working, substituted
 from pgstream.algebra.trace import trace
@@ -247,28 +243,14 @@ def require_linear(recursion: Recursion) -> None:
         raise _refused(recursion.name, "is read by a subquery of its recursive term")
     while not is_working(node):
         below = next(i for i in node.inputs if any(map(is_working, i.walk())))
-        left = isinstance(node, OuterJoin) and not node.keeps_right and below is node.left
-        if isinstance(node, UnionAll) or (node.output_is_positive and not left):
-            raise _refused(recursion.name, f"is below {_words(node)} in its recursive term")
+        reason = node.nonlinear_in(below)
+        if reason is not None:
+            raise _refused(recursion.name, f"is below {reason} in its recursive term")
         node = below
 
 
 def _uses(node: Node) -> int:
     return 1 if is_working(node) else sum(map(_uses, node.inputs))
-
-
-def _words(node: Node) -> str:
-    match node:
-        case Aggregate():
-            return "GROUP BY or DISTINCT"
-        case Window():
-            return "a window function"
-        case OuterJoin():
-            return "the side of an outer join that is padded"
-        case ByPostgres(label=label):
-            return label
-        case _:
-            return "a UNION"
 
 
 def _refused(name: str, what: str) -> UnsupportedConstruct:

@@ -25,7 +25,7 @@ from pgstream.algebra.lower_subqueries import Subqueries, and_parts, unwrap
 from pgstream.algebra.lower_windows import Windows
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.project import Project
-from pgstream.algebra.place import place
+from pgstream.algebra.push_down import push_down
 from pgstream.algebra.scope import Domain, Merged, Table
 from pgstream.algebra.spark_list import divides_numerics, spark_refusal
 from pgstream.errors import UnsupportedConstruct, UnsupportedExpression, UnsupportedType
@@ -90,9 +90,9 @@ class SelectLowering:
         parts = and_parts(where.this) if where else []
         simple = [part for part in parts if part.find(exp.Query) is None]
         self.checked = simple
-        tree = place(FromClause(self).lower(), self.where(simple))
+        tree = push_down(FromClause(self).lower(), self.where(simple))
         tree = Subqueries(self).attach(tree)
-        tree = place(tree, self.all_of(part for part in parts if part not in simple))
+        tree = push_down(tree, self.all_of(part for part in parts if part not in simple))
         if self.is_grouped():
             tree = GroupedSelect(self, self.converter, tree).lower()
         else:

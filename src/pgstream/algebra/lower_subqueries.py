@@ -28,7 +28,7 @@ from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
-from pgstream.algebra.place import outer_join, place
+from pgstream.algebra.push_down import outer_join, push_down
 from pgstream.algebra.scope import Table
 from pgstream.algebra.spark_list import same_spelling
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
@@ -267,7 +267,7 @@ class Subqueries:
             outer = self.outer_key(pair.outer, select.ref(width + i))
             equalities.append(Call("=", (outer, select.ref(width + i)), BOOLEAN))
         if needed:
-            return place(Join(tree, lowered), equalities), alias
+            return push_down(Join(tree, lowered), equalities), alias
         return outer_join(tree, lowered, equalities, keeps_right=False), alias
 
     def alike(self, inner: exp.Select, pairs: list[Pair]) -> list[Pair] | None:

@@ -26,9 +26,8 @@ from pgstream.algebra.operators.accumulate import (
 )
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
-from pgstream.algebra.operators.keys import Keys
 from pgstream.algebra.operators.negate import Consolidate, Negate, settled
-from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.node import Column, Keys, Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Part, Scan, Stored

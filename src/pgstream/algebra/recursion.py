@@ -22,14 +22,12 @@ from dataclasses import dataclass, replace
 
 from pgstream.algebra.differentiate import Changed, Differential, sources
 from pgstream.algebra.expressions import Ref
-from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
 from pgstream.algebra.operators.negate import Consolidate
-from pgstream.algebra.operators.node import Column, Node
-from pgstream.algebra.operators.outer_join import OuterJoin
+from pgstream.algebra.operators.node import Column, Keys, Node
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
-from pgstream.algebra.operators.scan import Field, Scan, Source, Stored
+from pgstream.algebra.operators.scan import Field, Lookup, Scan, Source, Stored
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import add
 from pgstream.algebra.operators.working import Working
@@ -141,19 +139,7 @@ class Round(Differential):
             return node
         if self.rows not in node.walk():
             return None
-        if isinstance(node, OuterJoin):
-            return self.outer_join(node)
-        return super().delta(node)
-
-    def outer_join(self, node: OuterJoin) -> Node:
-        """LEFT JOIN is linear in its left side."""
-        left = self.delta(node.left)
-        assert left is not None
-        right = self.after(node.right)
-        if node.on:
-            keys = Keys(left, node.left_keys, node.nulls_match)
-            right = self.restrict(right, node.right_keys, keys)
-        return node.with_inputs(left, right)
+        return node.linear_delta(self)
 
     def after(self, node: Node) -> Node:
         return super().after(node) if self.at_end else super().before(node)
@@ -176,20 +162,10 @@ def substituted(tree: Node, change: Callable[[Node], Node | None]) -> Node:
 
 def looked_up(trees: Iterable[Node | None], recursion: Recursion) -> list[tuple[int, ...]]:
     """By which columns the trees look rows of T up."""
-    found: dict[tuple[int, ...], None] = {}
-    seen: set[Node] = set()
-    waiting = [tree for tree in trees if tree is not None]
-    while waiting:
-        node = waiting.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        waiting += node.inputs
-        if isinstance(node, Lookup | KeyFilter):
-            waiting.append(node.keys)
-        if isinstance(node, Lookup) and node.stored.scan.source == recursion.source:
-            found[node.indexes] = None
-    return list(found)
+    nodes = (node for tree in trees if tree is not None for node in tree.walk())
+    lookups = (node for node in nodes if isinstance(node, Lookup))
+    found = (node.indexes for node in lookups if node.stored.scan.source == recursion.source)
+    return list(dict.fromkeys(found))
 
 
 # --- where T is stored ------------------------------------------------------------------------

@@ -18,8 +18,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from pgstream.algebra.operators.by_postgres import ByPostgres
-from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
-from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.key_filter import KeyFilter
+from pgstream.algebra.operators.node import Keys, Node
+from pgstream.algebra.operators.scan import Lookup
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.trace import computed, trace
 from pgstream.engine import zsets
@@ -28,10 +29,9 @@ from pgstream.engine.expressions import Rendered
 from pgstream.engine.handover import Handover
 from pgstream.engine.inline import inline
 from pgstream.engine.leaves import Leaves
-from pgstream.engine.nothing import gives_nothing
 from pgstream.engine.relation import Relation, Select
 from pgstream.engine.render import render
-from pgstream.engine.render.keys import key_filter
+from pgstream.engine.render.key_filter import key_filter
 from pgstream.engine.rows import Bound, Large, Rows, no_rows
 from pgstream.engine.session import Sessions, activate
 
@@ -133,7 +133,7 @@ class Execution:
             bound = self._keys[node]
         if bound is not None:
             return not isinstance(bound, Large) and not bound.table.num_rows
-        return gives_nothing(node, self.is_empty)
+        return node.gives_nothing(self.is_empty)
 
     def _find_large(self, node: Node) -> bool:
         """By the leaves below; a lookup that has no small keys counts as its table."""
@@ -161,7 +161,7 @@ class Execution:
 
     def _computed_apart(self, node: ByPostgres | Shared) -> Bound | None:
         """Costs an action of its own. What is shared and large is computed where it is read."""
-        if gives_nothing(node, self.is_empty):
+        if node.gives_nothing(self.is_empty):
             return no_rows(c.type for c in node.columns)
         if not self.is_large(node.input):
             rows = self.collect(node.input)

@@ -15,12 +15,11 @@ import itertools
 from dataclasses import dataclass, field
 
 from pgstream.algebra.differentiate import Changed
-from pgstream.algebra.operators.keys import Keys, Lookup
 from pgstream.algebra.operators.negate import Negate
-from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import pick
-from pgstream.algebra.operators.scan import Stored
+from pgstream.algebra.operators.scan import Lookup, Stored
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.recursion import Recursion
 from pgstream.engine.execution import Execution

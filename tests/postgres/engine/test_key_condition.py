@@ -7,8 +7,7 @@ import pyarrow as pa
 from psycopg import sql
 
 from pgstream.algebra.canonical import canonical_field
-from pgstream.algebra.operators.keys import Keys
-from pgstream.algebra.operators.node import Column
+from pgstream.algebra.operators.node import Column, Keys
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.scan import Field
 from pgstream.engine.describe import PostgresCatalog

@@ -16,13 +16,13 @@ from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
-from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
+from pgstream.algebra.operators.key_filter import KeyFilter
 from pgstream.algebra.operators.negate import Consolidate, Negate
-from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
-from pgstream.algebra.operators.scan import Change, Part, Scan, Stored
+from pgstream.algebra.operators.scan import Change, Lookup, Part, Scan, Stored
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh

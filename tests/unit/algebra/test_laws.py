@@ -22,8 +22,7 @@ from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
-from pgstream.algebra.operators.keys import Keys
-from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.node import Column, Keys, Node
 from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
@@ -35,8 +34,6 @@ from pgstream.algebra.operators.window import DEFAULT_FRAME, Order, Window, Wind
 from pgstream.algebra.restrict import restrict
 from pgstream.algebra.trace import computed, trace
 from pgstream.algebra.types import BIGINT, BOOLEAN, INTEGER, NUMERIC
-from pgstream.engine.nothing import gives_nothing
-from pgstream.monitor.draw import all_nodes
 
 sys.path.insert(0, str(Path(__file__).parent))
 from reference import Row, World, ZSet, evaluate, minus, plus
@@ -312,9 +309,9 @@ def values_of(node: Node, indexes: tuple[int, ...], world: World) -> set[Row]:
 def test_what_is_said_to_give_nothing_gives_nothing(tree: Node, world: World) -> None:
     def is_empty(node: Node) -> bool:
         is_leaf = not node.inputs
-        return not evaluate(node, world) if is_leaf else gives_nothing(node, is_empty)
+        return not evaluate(node, world) if is_leaf else node.gives_nothing(is_empty)
 
     delta = differentiate(tree, changed(world))
-    for node in all_nodes(delta) if delta else ():
+    for node in delta.walk() if delta else ():
         if is_empty(node):
             assert not evaluate(node, world)

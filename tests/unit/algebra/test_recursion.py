@@ -9,13 +9,12 @@ from pgstream.algebra.lower_recursion import own_level, register, require_linear
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
-from pgstream.algebra.operators.keys import Lookup
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project, pick
-from pgstream.algebra.operators.scan import Field, Part, Scan, Source, Stored
+from pgstream.algebra.operators.scan import Field, Lookup, Part, Scan, Source, Stored
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.working import Working

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.node import Column, Leaf, WithoutRule
 
 
 @dataclass(frozen=True, eq=False)
-class Parameter(Node):
+class Parameter(WithoutRule, Leaf):
     name: str
     shape: tuple[Column, ...]
 
     @property
     def columns(self) -> tuple[Column, ...]:
         return self.shape
+
+    def describe(self) -> str:
+        return f"Parameter {self.name}"
