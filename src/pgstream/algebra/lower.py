@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import require_blind
+from pgstream.algebra.calculus.recursion import Recursion
 from pgstream.algebra.catalog import Catalog
 from pgstream.algebra.expressions import Ref
 from pgstream.algebra.lower_recursion import RecursiveCte, Scope, refers_to_itself
@@ -20,7 +20,7 @@ from pgstream.algebra.lower_select import HoistFound, Hoists, SelectLowering
 from pgstream.algebra.lower_sets import set_operation
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
-from pgstream.algebra.recursion import Recursion
+from pgstream.algebra.placement.canonical import require_blind
 from pgstream.algebra.scope import Domain
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.cut import is_cut, listed_values, numbered, values_select

@@ -12,11 +12,6 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import (
-    canonical_text,
-    canonical_type,
-    canonical_value,
-)
 from pgstream.algebra.catalog import Relation
 from pgstream.algebra.expressions import (
     Expression,
@@ -36,7 +31,12 @@ from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan
 from pgstream.algebra.operators.shared import Shared
-from pgstream.algebra.push_down import outer_join, push_down
+from pgstream.algebra.placement.canonical import (
+    canonical_text,
+    canonical_type,
+    canonical_value,
+)
+from pgstream.algebra.placement.push_down import outer_join, push_down
 from pgstream.algebra.scope import Domain, Table
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.scope import free_columns

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import require_own_spelling
 from pgstream.algebra.operators.by_postgres import ByPostgres, over, select
 from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.placement.canonical import require_own_spelling
 from pgstream.algebra.scope import Table
 from pgstream.sql.deparsed import write
 

@@ -6,13 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import (
-    as_key,
-    own_spelling,
-    require_key,
-    require_own_spelling,
-    shown_spelling,
-)
 from pgstream.algebra.convert import Converter
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref, plain_column
 from pgstream.algebra.operators.aggregate import MOMENTS, Aggregate, AggregateCall
@@ -22,7 +15,14 @@ from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
-from pgstream.algebra.spark_list import aggregate_refusal
+from pgstream.algebra.placement.canonical import (
+    as_key,
+    own_spelling,
+    require_key,
+    require_own_spelling,
+    shown_spelling,
+)
+from pgstream.algebra.placement.spark_list import aggregate_refusal
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 from pgstream.errors import UnsupportedExpression
 from pgstream.sql.deparsed import write

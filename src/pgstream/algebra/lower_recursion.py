@@ -15,9 +15,16 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import with_any_spelling
+from pgstream.algebra.calculus.linear import not_linear
+from pgstream.algebra.calculus.recursion import (
+    LEVEL,
+    STATE_SCHEMA,
+    Recursion,
+    is_working,
+    substituted,
+)
+from pgstream.algebra.calculus.trace import trace
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.legalize import legalize
 from pgstream.algebra.lower_sets import comparable_rows
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
@@ -25,8 +32,7 @@ from pgstream.algebra.operators.scan import Field, Source
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.working import Working
-from pgstream.algebra.recursion import LEVEL, STATE_SCHEMA, Recursion, is_working, substituted
-from pgstream.algebra.trace import trace
+from pgstream.algebra.placement.canonical import with_any_spelling
 from pgstream.algebra.types import INTEGER
 from pgstream.errors import UnsupportedConstruct
 
@@ -65,7 +71,7 @@ class RecursiveCte:
     def lower(self) -> Recursion:
         name, union = self.cte.alias, _unwrapped(self.cte.this)
         if not isinstance(union, exp.Union):
-            raise _refused(name, "reads itself outside of a UNION")
+            raise not_linear(name, "reads itself outside of a UNION")
         names = [c.name for c in self.cte.args["alias"].args.get("columns") or ()]
         base = _named(self.scope.with_ctes(union).query(union.this), names)
         level = None
@@ -224,40 +230,3 @@ def _relations(item: exp.Expr) -> Iterator[exp.Expr]:
         yield item
     for join in item.args.get("joins") or ():
         yield from _relations(join.this)
-
-
-# --- what a recursive term may be ---------------------------------------------------------------
-
-
-def maintained(recursion: Recursion) -> Recursion:
-    """The recursion with every expression where it can be computed; raises if it is not linear."""
-    made = replace(recursion, base=legalize(recursion.base), step=legalize(recursion.step))
-    require_linear(made)
-    return made
-
-
-def require_linear(recursion: Recursion) -> None:
-    """The step treats each row of the CTE by itself, or no change of it would be a sum."""
-    node = recursion.step
-    if _uses(node) != 1:
-        raise _refused(recursion.name, "is read by a subquery of its recursive term")
-    while not is_working(node):
-        below = next(i for i in node.inputs if any(map(is_working, i.walk())))
-        reason = node.nonlinear_in(below)
-        if reason is not None:
-            raise _refused(recursion.name, f"is below {reason} in its recursive term")
-        node = below
-
-
-def _uses(node: Node) -> int:
-    return 1 if is_working(node) else sum(map(_uses, node.inputs))
-
-
-def _refused(name: str, what: str) -> UnsupportedConstruct:
-    return UnsupportedConstruct(
-        f"The recursive CTE {name} {what}.",
-        construct="RECURSIVE",
-        detail="A change of such a recursion is not the sum of changes of its rows.",
-        hint="Join the CTE by equality in the recursive term, and do the rest in the query "
-        "around it.",
-    )

@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import (
-    canonical_argument,
-    canonical_value,
-    comparisons,
-    is_canonical_column,
-)
 from pgstream.algebra.convert import Converter, all_argument
 from pgstream.algebra.expressions import Call, Expression, Ref, conjuncts, plain_column, refs
-from pgstream.algebra.guards import filtered_tables, guarded, is_guard, may_fail
 from pgstream.algebra.lower_from import FromClause
 from pgstream.algebra.lower_grouped import GroupedSelect, has_aggregates
 from pgstream.algebra.lower_sets import distinct
@@ -25,9 +18,16 @@ from pgstream.algebra.lower_subqueries import Subqueries, and_parts, unwrap
 from pgstream.algebra.lower_windows import Windows
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.project import Project
-from pgstream.algebra.push_down import push_down
+from pgstream.algebra.placement.canonical import (
+    canonical_argument,
+    canonical_value,
+    comparisons,
+    is_canonical_column,
+)
+from pgstream.algebra.placement.guards import filtered_tables, guarded, is_guard, may_fail
+from pgstream.algebra.placement.push_down import push_down
+from pgstream.algebra.placement.spark_list import divides_numerics, spark_refusal
 from pgstream.algebra.scope import Domain, Merged, Table
-from pgstream.algebra.spark_list import divides_numerics, spark_refusal
 from pgstream.errors import UnsupportedConstruct, UnsupportedExpression, UnsupportedType
 from pgstream.sql.deparsed import write
 from pgstream.sql.walk import argument_value

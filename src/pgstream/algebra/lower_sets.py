@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import common_spelling, require_key, with_canonical_columns
 from pgstream.algebra.convert import Converter
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
@@ -26,8 +25,13 @@ from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
+from pgstream.algebra.placement.canonical import (
+    common_spelling,
+    require_key,
+    with_canonical_columns,
+)
+from pgstream.algebra.placement.spark_list import same_spelling
 from pgstream.algebra.scope import Domain
-from pgstream.algebra.spark_list import same_spelling
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 
 if TYPE_CHECKING:

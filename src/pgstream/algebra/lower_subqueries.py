@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import canonical_node
-from pgstream.algebra.compared import cast_to, compared
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
 from pgstream.algebra.lower_grouped import COUNTS, function_of, has_aggregates
 from pgstream.algebra.lower_sets import distinct
@@ -28,9 +26,11 @@ from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
-from pgstream.algebra.push_down import outer_join, push_down
+from pgstream.algebra.placement.canonical import canonical_node
+from pgstream.algebra.placement.compared import cast_to, compared
+from pgstream.algebra.placement.push_down import outer_join, push_down
+from pgstream.algebra.placement.spark_list import same_spelling
 from pgstream.algebra.scope import Table
-from pgstream.algebra.spark_list import same_spelling
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 from pgstream.sql.deparsed import write
 from pgstream.sql.passes.quantified import counted_membership

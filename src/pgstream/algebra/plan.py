@@ -12,12 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pgstream.algebra.carry import carry
-from pgstream.algebra.differentiate import Changed, Differential, differentiate, sources
+from pgstream.algebra.calculus.differentiate import Changed, Differential, differentiate, sources
+from pgstream.algebra.calculus.linear import require_linear
+from pgstream.algebra.calculus.recursion import Recursion, looked_up
 from pgstream.algebra.expressions import Expression
-from pgstream.algebra.legalize import legalize
-from pgstream.algebra.lower_recursion import maintained
-from pgstream.algebra.moments import moments_by_postgres
 from pgstream.algebra.operators.accumulate import (
     Accumulate,
     Accumulator,
@@ -33,7 +31,9 @@ from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Part, Scan, Stored
 from pgstream.algebra.operators.union_all import add
 from pgstream.algebra.operators.weigh import Weigh
-from pgstream.algebra.recursion import Recursion, looked_up
+from pgstream.algebra.placement.carry import carry
+from pgstream.algebra.placement.legalize import legalize
+from pgstream.algebra.placement.moments import moments_by_postgres
 from pgstream.algebra.top import Top
 
 
@@ -169,14 +169,18 @@ def plan(tree: Node, top: Top | None = None, recursions: Sequence[Recursion] = (
         aggregate = accumulated.aggregate
         kept = aggregate.with_inputs(moments_by_postgres(aggregate.input))
         tree = _above(tree, aggregate, legalize(kept))
-    terms = [
-        replace(r, base=moments_by_postgres(r.base), step=moments_by_postgres(r.step))
-        for r in recursions
-    ]
-    made = tuple(map(maintained, terms))
+    made = tuple(map(maintained, recursions))
     recursive = [node for r in made for term in (r.base, r.step) for node in term.walk()]
     tree = carry(tree, decimals=[node for node in recursive if isinstance(node, Scan)])
     return Plan(tree, accumulated and _accumulated(tree), top, made)
+
+
+def maintained(recursion: Recursion) -> Recursion:
+    """The recursion with every expression where it can be computed; raises if it is not linear."""
+    base, step = (legalize(moments_by_postgres(t)) for t in (recursion.base, recursion.step))
+    made = replace(recursion, base=base, step=step)
+    require_linear(made)
+    return made
 
 
 def _accumulated(tree: Node) -> Accumulated | None:

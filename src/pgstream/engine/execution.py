@@ -17,12 +17,12 @@ from functools import partial
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from pgstream.algebra.calculus.trace import computed, trace
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.key_filter import KeyFilter
 from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.scan import Lookup
 from pgstream.algebra.operators.shared import Shared
-from pgstream.algebra.trace import computed, trace
 from pgstream.engine import zsets
 from pgstream.engine.carriers import Carrier, staged_type
 from pgstream.engine.expressions import Rendered

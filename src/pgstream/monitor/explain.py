@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgstream.algebra.differentiate import Changed
+from pgstream.algebra.calculus.differentiate import Changed
+from pgstream.algebra.calculus.recursion import Recursion
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.scan import Field, Lookup, Stored
 from pgstream.algebra.plan import Accumulated, Plan
-from pgstream.algebra.recursion import Recursion
 from pgstream.algebra.top import Top
 from pgstream.database.connection import Connection
 from pgstream.database.quoting import identifier

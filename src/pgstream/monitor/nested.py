@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgstream.algebra.differentiate import Differential
+from pgstream.algebra.calculus.differentiate import Differential
+from pgstream.algebra.calculus.restrict import restrict
 from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.scan import Lookup, Stored
 from pgstream.algebra.plan import Plan
-from pgstream.algebra.restrict import restrict
 
 
 def nested_state(plan: Plan) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgstream.algebra.differentiate import Changed
+from pgstream.algebra.calculus.differentiate import Changed
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.scan import Field, Scan, Source

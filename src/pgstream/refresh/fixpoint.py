@@ -14,14 +14,14 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 
-from pgstream.algebra.differentiate import Changed
+from pgstream.algebra.calculus.differentiate import Changed
+from pgstream.algebra.calculus.recursion import Recursion
 from pgstream.algebra.operators.negate import Negate
 from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import pick
 from pgstream.algebra.operators.scan import Lookup, Stored
 from pgstream.algebra.operators.union_all import UnionAll
-from pgstream.algebra.recursion import Recursion
 from pgstream.engine.execution import Execution
 from pgstream.engine.rows import Rows
 from pgstream.engine.zsets import (

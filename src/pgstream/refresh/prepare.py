@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from pgstream.algebra.calculus.recursion import Recursion, placed, used_by
 from pgstream.algebra.lower import lower
 from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.algebra.plan import Plan, plan
-from pgstream.algebra.recursion import Recursion, placed, used_by
 from pgstream.algebra.top import split_top
 from pgstream.catalog.records import Numerics, StreamTable
 from pgstream.database.connection import Connection

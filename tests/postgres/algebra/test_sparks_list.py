@@ -8,7 +8,7 @@ from expressions import ON_SPARK, TABLES, query
 from pgstream.algebra.expressions import Call, Literal, Ref, walk
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.scan import Scan
-from pgstream.algebra.spark_list import SPARK_LIST
+from pgstream.algebra.placement.spark_list import SPARK_LIST
 from pgstream.algebra.types import BOOLEAN, INTEGER, TEXT, Type
 from pgstream.client import PgStream
 from pgstream.refresh.prepare import prepare

@@ -6,10 +6,10 @@ import psycopg
 import pyarrow as pa
 from psycopg import sql
 
-from pgstream.algebra.canonical import canonical_field
 from pgstream.algebra.operators.node import Column, Keys
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.scan import Field
+from pgstream.algebra.placement.canonical import canonical_field
 from pgstream.engine.describe import PostgresCatalog
 from pgstream.engine.queries import key_condition
 from type_cases import CASES, TYPES, WITHOUT_EQUALITY, literal

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import pytest
 
 import pgstream.algebra.operators as operators
-from pgstream.algebra import spark_list
 from pgstream.algebra.operators.join import Pairing
 from pgstream.algebra.operators.node import Leaf, Node, WithoutRule
 from pgstream.algebra.operators.row_local import RowLocal
 from pgstream.algebra.operators.table import OF_DELTA_TREES, OF_QUERIES, OPERATORS
+from pgstream.algebra.placement import spark_list
 
 # What operators have in common.
 BASES = {Node, Leaf, WithoutRule, RowLocal, Pairing}

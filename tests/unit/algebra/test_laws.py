@@ -16,7 +16,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgstream.algebra.differentiate import Differential, differentiate
+from pgstream.algebra.calculus.differentiate import Differential, differentiate
+from pgstream.algebra.calculus.restrict import restrict
+from pgstream.algebra.calculus.trace import computed, trace
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ByPostgres
@@ -31,8 +33,6 @@ from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
 from pgstream.algebra.operators.window import DEFAULT_FRAME, Order, Window, WindowCall
-from pgstream.algebra.restrict import restrict
-from pgstream.algebra.trace import computed, trace
 from pgstream.algebra.types import BIGINT, BOOLEAN, INTEGER, NUMERIC
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from pgstream.algebra.calculus.linear import require_linear
+from pgstream.algebra.calculus.recursion import LEVEL, Recursion, looked_up, placed, used_by
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.lower_recursion import own_level, register, require_linear
+from pgstream.algebra.lower_recursion import own_level, register
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
@@ -18,7 +20,6 @@ from pgstream.algebra.operators.scan import Field, Lookup, Part, Scan, Source, S
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.working import Working
-from pgstream.algebra.recursion import LEVEL, Recursion, looked_up, placed, used_by
 from pgstream.algebra.types import BOOLEAN, INTEGER
 from pgstream.errors import UnsupportedConstruct
 

@@ -8,10 +8,10 @@ a query, Spark does not compute them with PostgreSQL's digits.
 
 from __future__ import annotations
 
-from pgstream.algebra.canonical import own_spelling, shown_spelling
 from pgstream.algebra.operators.aggregate import MOMENTS, Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
 from pgstream.algebra.operators.node import Node
+from pgstream.algebra.placement.canonical import own_spelling, shown_spelling
 
 
 def moments_by_postgres(tree: Node) -> Node:

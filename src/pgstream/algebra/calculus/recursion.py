@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from pgstream.algebra.differentiate import Changed, Differential, sources
+from pgstream.algebra.calculus.differentiate import Changed, Differential, sources
 from pgstream.algebra.expressions import Ref
 from pgstream.algebra.operators.negate import Consolidate
 from pgstream.algebra.operators.node import Column, Keys, Node

@@ -26,7 +26,7 @@ from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.scan import Field
 from pgstream.algebra.operators.union_all import in_each_term
-from pgstream.algebra.spark_list import same_spelling
+from pgstream.algebra.placement.spark_list import same_spelling
 from pgstream.algebra.types import Equality, Type
 from pgstream.errors import UnsupportedExpression, UnsupportedType
 from pgstream.sql.deparsed import write

@@ -7,7 +7,7 @@ a Project, a Filter or the condition of an inner join. Each of these becomes a B
 from __future__ import annotations
 
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.spark_list import spark_refusal
+from pgstream.algebra.placement.spark_list import spark_refusal
 
 
 def legalize(tree: Node) -> Node:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pgstream.algebra.calculus.restrict import restrict
 from pgstream.algebra.operators.negate import Consolidate, seen_by
 from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.scan import Part, Scan
-from pgstream.algebra.restrict import restrict
 
 Changed = Mapping[int, frozenset[Part]]
 

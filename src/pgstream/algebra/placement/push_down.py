@@ -11,7 +11,7 @@ from pgstream.algebra.expressions import Expression, conjunction
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.outer_join import outer_joined
-from pgstream.algebra.spark_list import spark_refusal
+from pgstream.algebra.placement.spark_list import spark_refusal
 
 
 def push_down(tree: Node, conditions: Sequence[Expression]) -> Node:
