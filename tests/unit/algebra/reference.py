@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
+from pgstream.algebra.operators.accumulate import Accumulate, Accumulator
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.filter import Filter
@@ -21,12 +22,15 @@ from pgstream.algebra.operators.negate import Consolidate, Negate
 from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
+from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Change, Lookup, Part, Scan, Stored
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
 from pgstream.algebra.operators.window import Order, Window, WindowCall
+from pgstream.algebra.operators.working import Working
 
 Row = tuple[Any, ...]
 ZSet = Counter[Row]
@@ -35,12 +39,17 @@ ZSet = Counter[Row]
 @dataclass(frozen=True)
 class World:
     """Per relid: what is stored, what is committed of it since, what is pending. `postgres` stands
-    in for PostgreSQL: what a query of a ByPostgres makes of the rows that are handed over."""
+    in for PostgreSQL: what a query of a ByPostgres makes of the rows that are handed over.
+    `parameters` are the rows that are at hand, by name."""
 
     stored: Mapping[int, ZSet]
     committed: Mapping[int, ZSet]
     pending: Mapping[int, ZSet]
     postgres: Mapping[str, Callable[[ZSet], ZSet]] = field(default_factory=dict)
+    parameters: Mapping[str, ZSet] = field(default_factory=dict)
+
+    def with_parameter(self, name: str, rows: ZSet) -> World:
+        return replace(self, parameters={**self.parameters, name: rows})
 
     def before(self, relid: int) -> ZSet:
         return plus(self.stored[relid], minus(self.committed[relid]))
@@ -76,6 +85,8 @@ def evaluate(node: Node, world: World, scan: Callable[[int], ZSet] | None = None
         case Change(table, part):
             parts = world.committed if part is Part.COMMITTED else world.pending
             return parts[table.source.relid]
+        case Parameter(name) | Working(name):
+            return world.parameters[name]
         case OneRow():
             return Counter({(): 1})
         case Filter(inner, predicate):
@@ -105,6 +116,11 @@ def evaluate(node: Node, world: World, scan: Callable[[int], ZSet] | None = None
             rows = of(inner)
             assert node.keys is None or exist(rows), "a key-local query sees rows that exist"
             return world.postgres[query](rows)
+        case Accumulate(inner, keys, accumulators):
+            return accumulated(of(inner), keys, accumulators)
+        case RowId(inner, indexes):
+            rows = of(inner)
+            return Counter({(*r, hash(tuple(r[i] for i in indexes))): w for r, w in rows.items()})
         case KeyFilter(inner, indexes, keys):
             return among(of(inner), indexes, of(keys))
         case Lookup(stored, indexes, keys):
@@ -188,6 +204,24 @@ def one(call: AggregateCall, group: list[tuple[Row, int]]) -> Any:
         return (min if call.function == "min" else max)(v for v, _ in values)
     total = sum(v * w for v, w in values)
     return total if call.function == "sum" else Fraction(total, number)
+
+
+def accumulated(rows: ZSet, keys: tuple[int, ...], wanted: tuple[Accumulator, ...]) -> ZSet:
+    """Sums per group, of a state or of a change; extremes are not among the laws."""
+    groups: dict[Row, list[tuple[Row, int]]] = {}
+    for row, weight in rows.items():
+        groups.setdefault(tuple(row[k] for k in keys), []).append((row, weight))
+    return Counter(
+        {key + tuple(summed(a, group) for a in wanted): 1 for key, group in groups.items()}
+    )
+
+
+def summed(accumulator: Accumulator, group: list[tuple[Row, int]]) -> int:
+    i = accumulator.argument
+    if i is None:
+        return sum(weight for _, weight in group)
+    present = [(row[i], weight) for row, weight in group if row[i] is not None]
+    return sum(w * {"nn": 1, "sum": number}[accumulator.kind] for number, w in present)
 
 
 def windowed(rows: ZSet, keys: tuple[int, ...], calls: tuple[WindowCall, ...]) -> ZSet:
