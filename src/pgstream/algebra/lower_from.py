@@ -79,7 +79,7 @@ class FromClause:
         return tree
 
     def item(self, node: exp.Expr, offset: int) -> Node:
-        """One FROM item with the joins that hang on it."""
+        """One FROM item with the joins that belong to it."""
         start = len(self.tables)
         tree = self.relation(node, offset)
         for join in node.args.get("joins") or ():
@@ -197,7 +197,7 @@ class FromClause:
         width = len(right.columns) - len(domain.names)
         known = len(self.tables)
         right = self.add(item, right, offset + len(left.columns), hidden=len(domain.names))
-        pairs = tuple((index, width + i) for i, index in enumerate(domain.places))
+        pairs = tuple((index, width + i) for i, index in enumerate(domain.indexes))
         parts = self.on(join, offset)
         if join.side.upper() == "LEFT":
             self.select.pad(self.tables[known:])
@@ -207,16 +207,16 @@ class FromClause:
     def domain(self, left: Node, outer: Sequence[exp.Column], offset: int) -> Domain:
         """The distinct values of these columns of the tree. They are taken where the columns
         come from: more values than needed do no harm."""
-        indexes = [self.select.index_of(column) for column in outer]
-        places = tuple(index - offset for index in indexes)
-        if any(place < 0 for place in places):
+        known = [self.select.index_of(column) for column in outer]
+        indexes = tuple(index - offset for index in known)
+        if any(index < 0 for index in indexes):
             raise out_of_reach()
         names = tuple((column.table, column.name) for column in outer)
         own = self.select.domain
-        source, columns = narrowest(left, places)
+        source, columns = narrowest(left, indexes)
         if own is not None and source is own.tree and columns == tuple(range(len(own.names))):
-            return Domain(source, names, places)
-        return Domain(distinct(pick(source, columns), len(columns)), names, places)
+            return Domain(source, names, indexes)
+        return Domain(distinct(pick(source, columns), len(columns)), names, indexes)
 
     def with_function(self, left: Node, join: exp.Join, offset: int) -> Node:
         side = join.side.upper()

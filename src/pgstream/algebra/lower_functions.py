@@ -51,7 +51,7 @@ def expand(
         return exp.column(f"c{index - offset}", table="r")
 
     alone = node.copy()
-    alone.set("joins", None)  # what hangs on it is joined afterwards
+    alone.set("joins", None)  # what belongs to it is joined afterwards
     named = alone.args.get("alias") or exp.TableAlias()
     named.set("this", exp.to_identifier(FUNCTION))
     alone.set("alias", named)

@@ -105,7 +105,7 @@ class GroupedSelect:
         return Project(padded, tuple(values), tuple(column.name for column in tree.columns))
 
     def collect(self, node: exp.Expr) -> None:
-        """Finds aggregate calls, and columns that hang on a grouped primary key."""
+        """Finds aggregate calls, and columns that depend on a grouped primary key."""
         if any(node == key for key in self.keys):
             return
         if is_aggregate(node):
@@ -125,7 +125,7 @@ class GroupedSelect:
         return domain is not None and (node.text("table"), node.name) in domain.names
 
     def require_dependent(self, column: exp.Column) -> None:
-        """A column outside GROUP BY must hang on the grouped primary key of its table."""
+        """A column outside GROUP BY must depend on the grouped primary key of its table."""
         grouped = {index for key in self.keys if (index := self.index_of(key)) is not None}
         index = self.index_of(column)
         table = None if index is None else self.select.owner(index)
@@ -200,7 +200,7 @@ class GroupedSelect:
         return self.select.catalog.type_of(f"{function}(s.c0)", {0: argument})
 
     def scale(self, call: Counted) -> Expression | None:
-        """The argument's number of decimals, where the digits of the result hang on it, its
+        """The argument's number of decimals, where the digits of the result depend on it, its
         type does not tell, and a scan can."""
         if call.argument is None or call.function not in QUOTIENTS:
             return None

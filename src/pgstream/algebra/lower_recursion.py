@@ -35,6 +35,7 @@ from pgstream.algebra.operators.working import Working
 from pgstream.algebra.placement.canonical import with_any_spelling
 from pgstream.algebra.types import INTEGER
 from pgstream.errors import UnsupportedConstruct
+from pgstream.sql.walk import unwrapped
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower import Lowering
@@ -69,7 +70,7 @@ class RecursiveCte:
         return self.made.scan
 
     def lower(self) -> Recursion:
-        name, union = self.cte.alias, _unwrapped(self.cte.this)
+        name, union = self.cte.alias, unwrapped(self.cte.this)
         if not isinstance(union, exp.Union):
             raise not_linear(name, "reads itself outside of a UNION")
         names = [c.name for c in self.cte.args["alias"].args.get("columns") or ()]
@@ -140,19 +141,13 @@ def _reads(node: exp.Expr, name: str) -> bool:
 
 
 def _named(tree: Node, names: Sequence[str]) -> Project:
-    """The tree with its first columns named anew."""
+    """The tree with its first columns renamed."""
     columns = tree.columns
     shown = (*names, *(column.name for column in columns[len(names) :]))
     if isinstance(tree, Project):
         return replace(tree, names=shown)
     refs = tuple(Ref(i, column.type) for i, column in enumerate(columns))
     return Project(tree, refs, shown)
-
-
-def _unwrapped(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Subquery | exp.Paren):
-        node = node.this
-    return node
 
 
 # --- levels -----------------------------------------------------------------------------------
@@ -201,7 +196,7 @@ def _with_first_level(base: Project) -> Project:
 
 def _carry_level(query: exp.Expr, name: str, more: int) -> bool:
     """Adds the level to the SELECT, and to those that it reads and that lead to the CTE."""
-    select = _unwrapped(query)
+    select = unwrapped(query)
     if not isinstance(select, exp.Select) or not select.args.get("from_"):
         return False
     items = [select.args["from_"].this, *(j.this for j in select.args.get("joins") or ())]

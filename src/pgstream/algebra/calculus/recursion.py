@@ -184,7 +184,7 @@ def used_by(tree: Node, recursions: list[Recursion]) -> tuple[Recursion, ...]:
     return tuple(r for r in recursions if r.source.relid in wanted)
 
 
-def placed(
+def with_homes(
     tree: Node, recursions: tuple[Recursion, ...], id_: int, stream: Source | None
 ) -> tuple[Node, tuple[Recursion, ...]]:
     """The same with each T where it is stored: in the stream table, if that keeps all its columns
@@ -230,14 +230,14 @@ def _home(
 
 
 def _kept_whole(tree: Node, recursion: Recursion) -> tuple[tuple[int, str], ...] | None:
-    """Which column of T each column of the result is, by place and name, if the result is T."""
+    """Which column of T each column of the result is, by index and name, if the result is T."""
     if not isinstance(tree, Project):
         return None
     inner = tree.input
     while isinstance(inner, Shared):
         inner = inner.input
-    places = [e.index for e in tree.expressions if isinstance(e, Ref)]
-    whole = set(places) == set(range(len(recursion.columns)))
-    if inner != recursion.scan or not whole or len(places) < len(tree.expressions):
+    indexes = [e.index for e in tree.expressions if isinstance(e, Ref)]
+    whole = set(indexes) == set(range(len(recursion.columns)))
+    if inner != recursion.scan or not whole or len(indexes) < len(tree.expressions):
         return None
-    return tuple(zip(places, tree.names, strict=True))
+    return tuple(zip(indexes, tree.names, strict=True))
