@@ -22,7 +22,7 @@ class Filter(RowLocal):
     def describe(self) -> str:
         return f"Filter {in_words(self.predicate, self.input.columns)}"
 
-    def legal(self, refusal: Refusal) -> Node:
+    def legalized(self, refusal: Refusal) -> Node:
         return filtered(self.input, list(conjuncts(self.predicate)), refusal)
 
     def with_computed(self, index: int, compute: Callable[[Any], Any]) -> tuple[Node, int] | None:

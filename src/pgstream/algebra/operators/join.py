@@ -134,7 +134,7 @@ class Join(Pairing):
 
     # --- who evaluates what -------------------------------------------------------------------
 
-    def legal(self, refusal: Refusal) -> Node:
+    def legalized(self, refusal: Refusal) -> Node:
         if self.condition is None:
             return self
         parts = list(conjuncts(self.condition))

@@ -226,7 +226,7 @@ class Node(metaclass=Interned):
 
     # --- who evaluates what -------------------------------------------------------------------
 
-    def legal(self, refusal: Refusal) -> Node:
+    def legalized(self, refusal: Refusal) -> Node:
         """The same relation, where PostgreSQL computes what Spark must not."""
         for refused in filter(None, map(refusal, self.held_expressions)):
             raise UnsupportedExpression(

@@ -117,7 +117,7 @@ class OuterJoin(Pairing):
 
     # --- who evaluates what -------------------------------------------------------------------
 
-    def legal(self, refusal: Refusal) -> Node:
+    def legalized(self, refusal: Refusal) -> Node:
         refused = refusal(self.condition) if self.condition is not None else None
         if refused is None:
             return self

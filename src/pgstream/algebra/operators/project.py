@@ -63,7 +63,7 @@ class Project(RowLocal):
 
     # --- who evaluates what -------------------------------------------------------------------
 
-    def legal(self, refusal: Refusal) -> Node:
+    def legalized(self, refusal: Refusal) -> Node:
         refused = any(map(refusal, self.expressions))
         return computed(self.input, self.expressions, self.names) if refused else self
 

@@ -141,7 +141,7 @@ class Window(Node):
         ]
         return replace(self, calls=tuple(calls))
 
-    def legal(self, refusal: Refusal) -> Node:
+    def legalized(self, refusal: Refusal) -> Node:
         """Lowering gives it only calls that Spark computes as PostgreSQL does."""
         return self
 

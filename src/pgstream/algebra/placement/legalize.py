@@ -14,4 +14,4 @@ def legalize(tree: Node) -> Node:
     """The same relation, with every expression where it can be computed exactly."""
     if tree.inputs:
         tree = tree.with_inputs(*map(legalize, tree.inputs))
-    return tree.legal(spark_refusal)
+    return tree.legalized(spark_refusal)
