@@ -10,13 +10,13 @@ import pytest
 
 import pgstream.algebra.operators as operators
 from pgstream.algebra.operators.join import Pairing
-from pgstream.algebra.operators.node import Leaf, Node, WithoutRule
+from pgstream.algebra.operators.node import Leaf, Node, OfDeltaTrees
 from pgstream.algebra.operators.row_local import RowLocal
 from pgstream.algebra.operators.table import OF_DELTA_TREES, OF_QUERIES, OPERATORS
 from pgstream.algebra.placement import spark_list
 
 # What operators have in common.
-BASES = {Node, Leaf, WithoutRule, RowLocal, Pairing}
+BASES = {Node, Leaf, OfDeltaTrees, RowLocal, Pairing}
 
 
 def classes() -> Iterator[type[Node]]:
@@ -45,15 +45,9 @@ def test_an_operator_without_an_answer_cannot_be_built() -> None:
         Half()
 
 
-@pytest.mark.parametrize("operator", OF_QUERIES)
-def test_every_operator_of_a_query_has_a_delta_rule(operator: type[Node]) -> None:
-    replaced_before = operator.__name__ == "Working"
-    assert issubclass(operator, WithoutRule) == replaced_before
-
-
-@pytest.mark.parametrize("operator", OF_DELTA_TREES)
-def test_what_stands_in_delta_trees_only_has_none(operator: type[Node]) -> None:
-    assert issubclass(operator, WithoutRule)
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_only_what_stands_in_delta_trees_alone_has_no_rule(operator: type[Node]) -> None:
+    assert issubclass(operator, OfDeltaTrees) == (operator in OF_DELTA_TREES)
 
 
 @pytest.mark.parametrize("operator", OF_QUERIES)

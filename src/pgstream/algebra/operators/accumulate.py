@@ -28,9 +28,9 @@ from pgstream.algebra.operators.node import (
     IsEmpty,
     Keys,
     Node,
+    OfDeltaTrees,
     Origin,
     Restrict,
-    WithoutRule,
     names_at,
 )
 from pgstream.algebra.types import BIGINT, DOUBLE, INTEGER, NUMERIC, Type
@@ -59,7 +59,7 @@ class Accumulator:
 
 
 @dataclass(frozen=True, eq=False)
-class Accumulate(WithoutRule):
+class Accumulate(OfDeltaTrees):
     input: Node
     keys: tuple[int, ...]
     accumulators: tuple[Accumulator, ...]

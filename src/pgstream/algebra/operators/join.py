@@ -79,7 +79,7 @@ class Pairing(Node):
     def reads(self) -> Iterator[Origin]:
         yield from (Origin(0, key) for key in self.left_keys)
         yield from (Origin(1, key) for key in self.right_keys)
-        yield from super().reads
+        yield from self.read_by_expressions
 
     def right_beside(self, found: Node, down: Restrict) -> Node:
         """The right side, read by the keys of the rows found on the left; whole without any."""

@@ -12,15 +12,15 @@ from pgstream.algebra.operators.node import (
     IsEmpty,
     Keys,
     Node,
+    OfDeltaTrees,
     Restrict,
-    WithoutRule,
     names_at,
 )
 from pgstream.algebra.operators.row_local import RowLocal
 
 
 @dataclass(frozen=True, eq=False)
-class KeyFilter(WithoutRule, RowLocal):
+class KeyFilter(OfDeltaTrees, RowLocal):
     indexes: tuple[int, ...]
     keys: Keys
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgstream.algebra.operators.node import Node, WithoutRule
+from pgstream.algebra.operators.node import Node, OfDeltaTrees
 from pgstream.algebra.operators.row_local import RowLocal
 
 
 @dataclass(frozen=True, eq=False)
-class Negate(WithoutRule, RowLocal):
+class Negate(OfDeltaTrees, RowLocal):
     def describe(self) -> str:
         return "Negate"
 
@@ -26,7 +26,7 @@ class Negate(WithoutRule, RowLocal):
 
 
 @dataclass(frozen=True, eq=False)
-class Consolidate(WithoutRule, RowLocal):
+class Consolidate(OfDeltaTrees, RowLocal):
     def describe(self) -> str:
         return "Consolidate"
 

@@ -256,8 +256,12 @@ class Node(metaclass=Interned):
         return not self.origins_of(index)
 
     @property
+    @abstractmethod
     def reads(self) -> Iterator[Origin]:
         """The columns of inputs on whose values it computes, or which it compares."""
+
+    @property
+    def read_by_expressions(self) -> Iterator[Origin]:
         for expression in self.held_expressions:
             yield from map(self.beside, values_read(expression))
 
@@ -292,17 +296,25 @@ class Leaf(Node):
     def gives_nothing(self, is_empty: IsEmpty) -> bool:
         return False
 
+    @property
+    def reads(self) -> Iterator[Origin]:
+        yield from ()
+
 
 @dataclass(frozen=True, eq=False)
-class WithoutRule(Node):
-    """It stands in delta trees only, or is replaced before its change is asked for."""
+class OfDeltaTrees(Node):
+    """It stands in delta trees only: nothing asks for its change, nor what it reads."""
 
     def delta(self, change: Calculus) -> Node | None:
         raise AssertionError(f"{type(self).__name__} has no delta rule")
 
+    @property
+    def reads(self) -> Iterator[Origin]:
+        raise AssertionError(f"{type(self).__name__} stands in no query")
+
 
 @dataclass(frozen=True, eq=False)
-class Keys(WithoutRule):
+class Keys(OfDeltaTrees):
     """The distinct values of some columns of a relation.
 
     They compare with IS NOT DISTINCT FROM. Where SQL says that NULLs do not match (join

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgstream.algebra.operators.node import Column, Leaf, WithoutRule
+from pgstream.algebra.operators.node import Column, Leaf, OfDeltaTrees
 
 
 @dataclass(frozen=True, eq=False)
-class Parameter(WithoutRule, Leaf):
+class Parameter(OfDeltaTrees, Leaf):
     name: str
     shape: tuple[Column, ...]
 

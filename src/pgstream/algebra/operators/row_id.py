@@ -12,9 +12,9 @@ from pgstream.algebra.operators.node import (
     Column,
     Keys,
     Node,
+    OfDeltaTrees,
     Origin,
     Restrict,
-    WithoutRule,
     names_at,
 )
 from pgstream.algebra.operators.row_local import RowLocal
@@ -22,7 +22,7 @@ from pgstream.algebra.types import BIGINT
 
 
 @dataclass(frozen=True, eq=False)
-class RowId(WithoutRule, RowLocal):
+class RowId(OfDeltaTrees, RowLocal):
     indexes: tuple[int, ...]
 
     @property

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pgstream.algebra.operators.node import (
@@ -37,6 +38,10 @@ class RowLocal(Node):
 
     def origins_of(self, index: int) -> tuple[Origin, ...]:
         return (Origin(0, index),)
+
+    @property
+    def reads(self) -> Iterator[Origin]:
+        yield from self.read_by_expressions
 
     def gives_nothing(self, is_empty: IsEmpty) -> bool:
         return is_empty(self.input)

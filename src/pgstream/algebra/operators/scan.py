@@ -26,9 +26,9 @@ from pgstream.algebra.operators.node import (
     Keys,
     Leaf,
     Node,
+    OfDeltaTrees,
     Restrict,
     Retype,
-    WithoutRule,
     names_at,
 )
 from pgstream.algebra.operators.union_all import add
@@ -106,7 +106,7 @@ class Scan(Leaf):
 
 
 @dataclass(frozen=True, eq=False)
-class Stored(WithoutRule, Leaf):
+class Stored(OfDeltaTrees, Leaf):
     scan: Scan
 
     @property
@@ -121,7 +121,7 @@ class Stored(WithoutRule, Leaf):
 
 
 @dataclass(frozen=True, eq=False)
-class Change(WithoutRule, Leaf):
+class Change(OfDeltaTrees, Leaf):
     scan: Scan
     part: Part
 
@@ -138,7 +138,7 @@ class Change(WithoutRule, Leaf):
 
 
 @dataclass(frozen=True, eq=False)
-class Lookup(WithoutRule, Leaf):
+class Lookup(OfDeltaTrees, Leaf):
     stored: Stored
     indexes: tuple[int, ...]
     keys: Keys

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pgstream.algebra.operators.node import (
@@ -56,6 +56,10 @@ class UnionAll(Node):
 
     def needed(self, is_empty: IsEmpty) -> tuple[Node, ...]:
         return tuple(term for term in self.terms if not is_empty(term)) or self.terms[:1]
+
+    @property
+    def reads(self) -> Iterator[Origin]:
+        yield from ()
 
 
 def add(*terms: Node | None) -> Node | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgstream.algebra.operators.node import Column, Leaf, WithoutRule
+from pgstream.algebra.operators.node import Calculus, Column, Leaf, Node
 
 
 @dataclass(frozen=True, eq=False)
-class Working(WithoutRule, Leaf):
+class Working(Leaf):
     name: str
     shape: tuple[Column, ...]
 
@@ -22,3 +22,6 @@ class Working(WithoutRule, Leaf):
 
     def describe(self) -> str:
         return f"Working {self.name}"
+
+    def delta(self, change: Calculus) -> Node | None:
+        raise AssertionError("it is replaced before its change is asked for")
