@@ -72,10 +72,23 @@ def minus(term: ZSet) -> ZSet:
 
 def evaluate(node: Node, world: World, scan: Callable[[int], ZSet] | None = None) -> ZSet:
     """The relation of a tree. `scan` says what a Scan stands for, where the tree is a query."""
+    known: dict[Node, ZSet] = {}
 
-    def of(tree: Node) -> ZSet:
-        return evaluate(tree, world, scan)
+    def of(part: Node) -> ZSet:
+        if part not in known:
+            known[part] = relation_of(part, world, scan, of)
+        return known[part]
 
+    return of(node)
+
+
+def relation_of(
+    node: Node, world: World, scan: Callable[[int], ZSet] | None, of: Callable[[Node], ZSet]
+) -> ZSet:
+    """What an operator makes of the relations below it."""
+    if sees_rows(node):
+        assert not any(part.is_signed for part in node.inputs), "weights of both signs may meet"
+        assert all(weight > 0 for part in node.inputs for weight in of(part).values())
     match node:
         case Scan(source):
             assert scan is not None, "a delta tree reads leaves, never a Scan"
@@ -113,9 +126,7 @@ def evaluate(node: Node, world: World, scan: Callable[[int], ZSet] | None = None
         case Shared(inner):
             return of(inner)
         case ByPostgres(inner, query):
-            rows = of(inner)
-            assert node.keys is None or exist(rows), "a key-local query sees rows that exist"
-            return world.postgres[query](rows)
+            return world.postgres[query](of(inner))
         case Accumulate(inner, keys, accumulators):
             return accumulated(of(inner), keys, accumulators)
         case RowId(inner, indexes):
@@ -150,8 +161,16 @@ def among(rows: ZSet, indexes: tuple[int, ...], keys: ZSet) -> ZSet:
     return Counter({r: w for r, w in rows.items() if tuple(r[i] for i in indexes) in keys})
 
 
-def exist(rows: ZSet) -> bool:
-    return all(weight > 0 for weight in rows.values())
+def sees_rows(node: Node) -> bool:
+    """Whether the operator is defined on rows that exist only; sums know weights of both signs."""
+    match node:
+        case OuterJoin() | Window():
+            return True
+        case ByPostgres(keys=keys):
+            return keys is not None
+        case Aggregate(calls=calls):
+            return any(call.function != "count" for call in calls)
+    return False
 
 
 def matches(node: Join | OuterJoin, left: Row, right: Row) -> bool:
@@ -167,8 +186,6 @@ def joined(node: Join | OuterJoin, left: ZSet, right: ZSet) -> ZSet:
 
 
 def outer_joined(node: OuterJoin, left: ZSet, right: ZSet) -> ZSet:
-    assert exist(left), "an outer join sees rows that exist"
-    assert exist(right), "an outer join sees rows that exist"
     nothing_left = (None,) * len(node.left.columns)
     nothing_right = (None,) * len(node.right.columns)
     padded = [
@@ -184,7 +201,6 @@ def outer_joined(node: OuterJoin, left: ZSet, right: ZSet) -> ZSet:
 
 
 def aggregated(rows: ZSet, keys: tuple[int, ...], calls: tuple[AggregateCall, ...]) -> ZSet:
-    assert exist(rows), "an aggregate sees rows that exist"
     groups: dict[Row, list[tuple[Row, int]]] = {} if keys else {(): []}
     for row, weight in rows.items():
         groups.setdefault(tuple(row[k] for k in keys), []).append((row, weight))
@@ -227,7 +243,6 @@ def summed(accumulator: Accumulator, group: list[tuple[Row, int]]) -> int:
 def windowed(rows: ZSet, keys: tuple[int, ...], calls: tuple[WindowCall, ...]) -> ZSet:
     """Every copy of a row is a row of its own; what is equal in the order is told apart by all
     columns."""
-    assert exist(rows), "a window sees rows that exist"
     partitions: dict[Row, list[Row]] = {}
     for row in rows.elements():
         partitions.setdefault(tuple(row[k] for k in keys), []).append(row)

@@ -70,7 +70,8 @@ class OuterJoin(Pairing):
         left = change.delta(self.left)
         assert left is not None
         now = self.with_inputs(self.left, change.after(self.right))
-        return self.with_inputs(left, now.right_beside(left, change.restrict))
+        # A partner that came or went must not hide that there is none.
+        return self.with_inputs(left, settled(now.right_beside(left, change.restrict)))
 
     def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
         """Like a join, as long as no row that is padded on the wanted columns is wanted.
