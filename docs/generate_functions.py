@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.functions import SPARK_LIST
+from pgstream.algebra.placement.spark_list import SPARK_LIST
 from pgstream.algebra.types import BOOLEAN, INTEGER, TEXT, Type, named
 from pgstream.database import migrate
 from pgstream.database.connection import Connection, connect

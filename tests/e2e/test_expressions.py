@@ -19,7 +19,6 @@ from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.scan import Scan
 from pgstream.catalog.records import Action
 from pgstream.client import PgStream
-from pgstream.monitor.draw import all_nodes
 from pgstream.refresh.prepare import prepare
 from pgstream.settings import Settings
 
@@ -90,7 +89,7 @@ def test_there_are_enough() -> None:
 def test_sparks_list(ps: PgStream, number: int) -> None:
     ps.execute(TABLES)
     assert_stay_equal(ps, batches(ON_SPARK)[number])
-    for node in all_nodes(prepare(ps.connection, ps.table("st")).plan.tree):
+    for node in prepare(ps.connection, ps.table("st")).plan.tree.walk():
         assert not isinstance(node, ByPostgres), node.label
         if isinstance(node, Scan):
             assert [f.sql for f in node.fields if f.sql] == []

@@ -383,6 +383,21 @@ def test_a_stream_table_over_a_recursive_one(tree: PgStream) -> None:
     refresh_exact(tree, "below", "department_tree")
 
 
+def test_a_new_row_and_its_last_partner_gone_at_once(graph: PgStream) -> None:
+    """The partner is in a stream table of the same cycle: stored still, with a pending −1."""
+    connect(graph, (1, 2), (5, 6))
+    create_exact(graph, "light", "SELECT source, target FROM edges WHERE weight < 3")
+    create_exact(graph, "st", """
+        WITH RECURSIVE r(node, via, k) AS (
+            SELECT id, NULL::int, 0 FROM starts
+            UNION ALL
+            SELECT l.target, r.node, r.k + 1 FROM r LEFT JOIN light l ON l.source = r.node
+            WHERE r.k < 3)
+        SELECT node, via, k FROM r""")  # fmt: skip
+    script(graph, "INSERT INTO starts VALUES (5)", "DELETE FROM edges WHERE source = 5")
+    refresh_exact(graph, "st", "light")
+
+
 def test_types_and_nulls(graph: PgStream) -> None:
     script(
         graph,

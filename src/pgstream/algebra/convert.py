@@ -26,6 +26,7 @@ from pgstream.algebra.operators.node import Column
 from pgstream.algebra.types import BOOLEAN
 from pgstream.errors import UnsupportedType
 from pgstream.sql.deparsed import write
+from pgstream.sql.walk import bare
 
 Columns = Sequence[Column] | Mapping[int, Column]
 Resolve = Callable[[exp.Expr], Expression | None]
@@ -216,8 +217,7 @@ def all_argument(node: exp.Expr) -> exp.Expr | None:
 
 def _elements(node: exp.Expr) -> list[exp.Expr] | None:
     """What an array is made of: a cast of the array is one of each element."""
-    while isinstance(node, exp.Paren):
-        node = node.this
+    node = bare(node)
     if isinstance(node, exp.Cast) and node.to.is_type(exp.DataType.Type.ARRAY):
         inner = _elements(node.this)
         (element,) = node.to.expressions or (None,)

@@ -108,6 +108,62 @@ def conjunction(parts: Sequence[Expression]) -> Expression | None:
     return Call("and", tuple(parts), BOOLEAN)
 
 
+# --- the form in which values travel --------------------------------------------------------------
+
+NULL_TESTS = ("is null", "is not null")
+
+
+def choices(expression: Expression) -> tuple[list[Expression], list[Expression]]:
+    """The values between which an expression chooses, and what decides."""
+    if not isinstance(expression, Call) or expression.function not in ("case", "coalesce"):
+        return [expression], []
+    *given, last = expression.arguments
+    is_case = expression.function == "case"
+    chosen: list[Expression] = []
+    tested: list[Expression] = given[0::2] if is_case else []
+    for value in (*(given[1::2] if is_case else given), last):
+        more, decides = choices(value)
+        chosen += more
+        tested += decides
+    return chosen, tested
+
+
+def values_read(expression: Expression) -> frozenset[int]:
+    """The columns of which an expression reads more than whether they are NULL."""
+    if isinstance(expression, Ref):
+        return frozenset((expression.index,))
+    if isinstance(expression, Literal):
+        return frozenset()
+    inner = expression.arguments
+    if isinstance(expression, Call) and expression.function in NULL_TESTS:
+        inner = tuple(part for part in inner if not isinstance(part, Ref))
+    return frozenset(i for part in inner for i in values_read(part))
+
+
+def travelling(expression: Expression, types: Sequence[Type]) -> Expression:
+    """The expression over columns that travel in these types."""
+    return transform(
+        expression,
+        lambda ref: Ref(ref.index, replace(ref.type, as_text=types[ref.index].as_text)),
+    )
+
+
+def in_form(expression: Expression, types: Sequence[Type], wanted: Type) -> Expression:
+    """The same, as a value that travels in the type wanted."""
+    over = travelling(expression, types)
+    if wanted.as_text and isinstance(over, Call):  # it chooses between such values
+        parts = tuple(
+            in_form(part, types, replace(part.type, as_text=True))
+            if part.type.name == wanted.name else part
+            for part in over.arguments
+        )  # fmt: skip
+        over = replace(over, arguments=parts)
+    return replace(over, type=wanted)
+
+
+# --- as PostgreSQL writes them --------------------------------------------------------------------
+
+
 def quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 

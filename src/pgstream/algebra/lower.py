@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import require_blind
+from pgstream.algebra.calculus.recursion import Recursion
 from pgstream.algebra.catalog import Catalog
 from pgstream.algebra.expressions import Ref
 from pgstream.algebra.lower_recursion import RecursiveCte, Scope, refers_to_itself
@@ -20,11 +20,12 @@ from pgstream.algebra.lower_select import HoistFound, Hoists, SelectLowering
 from pgstream.algebra.lower_sets import set_operation
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
-from pgstream.algebra.recursion import Recursion
+from pgstream.algebra.placement.canonical import require_blind
 from pgstream.algebra.scope import Domain
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.cut import is_cut, listed_values, numbered, values_select
 from pgstream.sql.parse import Query
+from pgstream.sql.walk import unwrapped
 
 
 def lower(
@@ -68,8 +69,7 @@ class Lowering:
     def query(self, node: exp.Expr, domain: Domain | None = None) -> Node:
         """The tree of a query. With a domain it is a correlated subquery, computed for each
         row of the domain, whose columns come last in the result."""
-        while isinstance(node, exp.Subquery | exp.Paren):
-            node = node.this
+        node = unwrapped(node)
         inner = self.with_ctes(node)
         if is_cut(node):
             return inner.query(numbered(node), domain)
@@ -120,7 +120,7 @@ def _uses(query: exp.Expr, name: str) -> int:
 
 
 def _renamed(query: exp.Expr, names: tuple[str, ...]) -> exp.Expr:
-    """The query with its first columns named anew: WITH q(a, b) AS (…)."""
+    """The query with its first columns renamed: WITH q(a, b) AS (…)."""
     if not names:
         return query
     first = query

@@ -12,11 +12,6 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import (
-    canonical_text,
-    canonical_type,
-    canonical_value,
-)
 from pgstream.algebra.catalog import Relation
 from pgstream.algebra.expressions import (
     Expression,
@@ -31,12 +26,17 @@ from pgstream.algebra.lower_sets import distinct, rows_of_values
 from pgstream.algebra.lower_using import Using
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.one import One
+from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan
 from pgstream.algebra.operators.shared import Shared
-from pgstream.algebra.place import outer_join, place
+from pgstream.algebra.placement.canonical import (
+    canonical_text,
+    canonical_type,
+    canonical_value,
+)
+from pgstream.algebra.placement.push_down import outer_join, push_down
 from pgstream.algebra.scope import Domain, Table
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.scope import free_columns
@@ -63,7 +63,7 @@ class FromClause:
             domain.register(self.select)
             tree = domain.tree
         if clause is None:
-            return tree or One()
+            return tree or OneRow()
         if tree is not None and any(join.side.upper() in ("RIGHT", "FULL") for join in joins):
             # Rows that such a join keeps are kept for each value of the domain.
             start, width = len(self.tables), len(tree.columns)
@@ -79,7 +79,7 @@ class FromClause:
         return tree
 
     def item(self, node: exp.Expr, offset: int) -> Node:
-        """One FROM item with the joins that hang on it."""
+        """One FROM item with the joins that belong to it."""
         start = len(self.tables)
         tree = self.relation(node, offset)
         for join in node.args.get("joins") or ():
@@ -96,7 +96,7 @@ class FromClause:
                 )
             return self.item(node.this, offset)
         if is_function(node):
-            return expand(self.select, One(), node, offset, None)
+            return expand(self.select, OneRow(), node, offset, None)
         if isinstance(node, exp.Lateral | exp.Subquery):
             return self.add(node, self.select.parent.query(node.this), offset)
         if isinstance(node, exp.Values):
@@ -117,7 +117,7 @@ class FromClause:
             # L, (A JOIN LATERAL B) is (L, A) JOIN LATERAL B, which sees L.
             for part in chain(item):
                 left = self.join(left, part, offset, start)
-            return place(left, self.on(join, offset))
+            return push_down(left, self.on(join, offset))
         known = len(self.tables)
         outer = self.reaches_out(item)
         if outer:
@@ -150,7 +150,7 @@ class FromClause:
                 self.select.pad(ours)
                 return right_join(left, right, parts)
             case _:
-                return place(Join(left, right), parts)
+                return push_down(Join(left, right), parts)
 
     def on(self, join: exp.Join, offset: int) -> list[Expression]:
         condition = join.args.get("on")
@@ -197,26 +197,26 @@ class FromClause:
         width = len(right.columns) - len(domain.names)
         known = len(self.tables)
         right = self.add(item, right, offset + len(left.columns), hidden=len(domain.names))
-        pairs = tuple((index, width + i) for i, index in enumerate(domain.places))
+        pairs = tuple((index, width + i) for i, index in enumerate(domain.indexes))
         parts = self.on(join, offset)
         if join.side.upper() == "LEFT":
             self.select.pad(self.tables[known:])
             return OuterJoin(left, right, pairs, conjunction(parts), nulls_match=True)
-        return place(Join(left, right, pairs, nulls_match=True), parts)
+        return push_down(Join(left, right, pairs, nulls_match=True), parts)
 
     def domain(self, left: Node, outer: Sequence[exp.Column], offset: int) -> Domain:
         """The distinct values of these columns of the tree. They are taken where the columns
         come from: more values than needed do no harm."""
-        indexes = [self.select.index_of(column) for column in outer]
-        places = tuple(index - offset for index in indexes)
-        if any(place < 0 for place in places):
+        known = [self.select.index_of(column) for column in outer]
+        indexes = tuple(index - offset for index in known)
+        if any(index < 0 for index in indexes):
             raise out_of_reach()
         names = tuple((column.table, column.name) for column in outer)
         own = self.select.domain
-        source, columns = narrowest(left, places)
+        source, columns = narrowest(left, indexes)
         if own is not None and source is own.tree and columns == tuple(range(len(own.names))):
-            return Domain(source, names, places)
-        return Domain(distinct(pick(source, columns), len(columns)), names, places)
+            return Domain(source, names, indexes)
+        return Domain(distinct(pick(source, columns), len(columns)), names, indexes)
 
     def with_function(self, left: Node, join: exp.Join, offset: int) -> Node:
         side = join.side.upper()
@@ -229,7 +229,7 @@ class FromClause:
         if side == "LEFT":
             return expand(self.select, left, join.this, offset, join.args.get("on"))
         tree = expand(self.select, left, join.this, offset, None)
-        return place(tree, self.on(join, offset))
+        return push_down(tree, self.on(join, offset))
 
     # --- leaves -----------------------------------------------------------------------------
 
@@ -303,16 +303,10 @@ def chain(node: exp.Expr) -> list[exp.Join]:
 
 def narrowest(tree: Node, indexes: tuple[int, ...]) -> tuple[Node, tuple[int, ...]]:
     """The smallest part of the tree that has all values of these columns."""
-    match tree:
-        case Join(left, right):
-            width = len(left.columns)
-            if all(i < width for i in indexes):
-                return narrowest(left, indexes)
-            if all(i >= width for i in indexes):
-                return narrowest(right, tuple(i - width for i in indexes))
-        case OuterJoin(left, keeps_right=False) if all(i < len(left.columns) for i in indexes):
-            return narrowest(left, indexes)
-    return tree, indexes
+    below = tree.shown_by(indexes) if len(tree.inputs) > 1 else None
+    if below is None or len(below) > 1:
+        return tree, indexes
+    return narrowest(*below[0])
 
 
 def renames(node: exp.Expr) -> tuple[str, ...]:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import require_own_spelling
 from pgstream.algebra.operators.by_postgres import ByPostgres, over, select
 from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.placement.canonical import require_own_spelling
 from pgstream.algebra.scope import Table
 from pgstream.sql.deparsed import write
 
@@ -51,7 +51,7 @@ def expand(
         return exp.column(f"c{index - offset}", table="r")
 
     alone = node.copy()
-    alone.set("joins", None)  # what hangs on it is joined afterwards
+    alone.set("joins", None)  # what belongs to it is joined afterwards
     named = alone.args.get("alias") or exp.TableAlias()
     named.set("this", exp.to_identifier(FUNCTION))
     alone.set("alias", named)

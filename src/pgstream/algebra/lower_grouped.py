@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import (
+from pgstream.algebra.convert import Converter
+from pgstream.algebra.expressions import Call, Expression, Literal, Ref, plain_column
+from pgstream.algebra.operators.aggregate import MOMENTS, Aggregate, AggregateCall
+from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
+from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.one_row import OneRow
+from pgstream.algebra.operators.outer_join import OuterJoin
+from pgstream.algebra.operators.project import Project
+from pgstream.algebra.placement.canonical import (
     as_key,
     own_spelling,
     require_key,
     require_own_spelling,
     shown_spelling,
 )
-from pgstream.algebra.convert import Converter
-from pgstream.algebra.expressions import Call, Expression, Literal, Ref, plain_column
-from pgstream.algebra.functions import aggregate_refusal
-from pgstream.algebra.operators.aggregate import MOMENTS, Aggregate, AggregateCall
-from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
-from pgstream.algebra.operators.filter import Filter
-from pgstream.algebra.operators.node import Column, Node
-from pgstream.algebra.operators.one import One
-from pgstream.algebra.operators.outer_join import OuterJoin
-from pgstream.algebra.operators.project import Project
+from pgstream.algebra.placement.spark_list import aggregate_refusal
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 from pgstream.errors import UnsupportedExpression
 from pgstream.sql.deparsed import write
@@ -105,7 +105,7 @@ class GroupedSelect:
         return Project(padded, tuple(values), tuple(column.name for column in tree.columns))
 
     def collect(self, node: exp.Expr) -> None:
-        """Finds aggregate calls, and columns that hang on a grouped primary key."""
+        """Finds aggregate calls, and columns that depend on a grouped primary key."""
         if any(node == key for key in self.keys):
             return
         if is_aggregate(node):
@@ -125,7 +125,7 @@ class GroupedSelect:
         return domain is not None and (node.text("table"), node.name) in domain.names
 
     def require_dependent(self, column: exp.Column) -> None:
-        """A column outside GROUP BY must hang on the grouped primary key of its table."""
+        """A column outside GROUP BY must depend on the grouped primary key of its table."""
         grouped = {index for key in self.keys if (index := self.index_of(key)) is not None}
         index = self.index_of(column)
         table = None if index is None else self.select.owner(index)
@@ -150,7 +150,7 @@ class GroupedSelect:
         expressions = [*self.domain, *(self.key(key) for key in self.keys)]
         width = len(expressions)
         if not expressions and not self.calls:
-            return One()  # GROUP BY () is one group, whatever the table holds
+            return OneRow()  # GROUP BY () is one group, whatever the table holds
         counted = [counted_call(call) for call in self.calls]
         if all(call is not None and self.on_spark(call) for call in counted):
             calls = [self.call(call, expressions) for call in counted if call is not None]
@@ -200,7 +200,7 @@ class GroupedSelect:
         return self.select.catalog.type_of(f"{function}(s.c0)", {0: argument})
 
     def scale(self, call: Counted) -> Expression | None:
-        """The argument's number of decimals, where the digits of the result hang on it, its
+        """The argument's number of decimals, where the digits of the result depend on it, its
         type does not tell, and a scan can."""
         if call.argument is None or call.function not in QUOTIENTS:
             return None

@@ -15,24 +15,27 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import with_any_spelling
+from pgstream.algebra.calculus.linear import not_linear
+from pgstream.algebra.calculus.recursion import (
+    LEVEL,
+    STATE_SCHEMA,
+    Recursion,
+    is_working,
+    substituted,
+)
+from pgstream.algebra.calculus.trace import trace
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.legalize import legalize
 from pgstream.algebra.lower_sets import comparable_rows
-from pgstream.algebra.operators.aggregate import Aggregate
-from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.scan import Field, Source
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
-from pgstream.algebra.operators.window import Window
 from pgstream.algebra.operators.working import Working
-from pgstream.algebra.recursion import LEVEL, STATE_SCHEMA, Recursion, is_working, substituted
-from pgstream.algebra.trace import trace
+from pgstream.algebra.placement.canonical import with_any_spelling
 from pgstream.algebra.types import INTEGER
 from pgstream.errors import UnsupportedConstruct
+from pgstream.sql.walk import unwrapped
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower import Lowering
@@ -67,9 +70,9 @@ class RecursiveCte:
         return self.made.scan
 
     def lower(self) -> Recursion:
-        name, union = self.cte.alias, _unwrapped(self.cte.this)
+        name, union = self.cte.alias, unwrapped(self.cte.this)
         if not isinstance(union, exp.Union):
-            raise _refused(name, "reads itself outside of a UNION")
+            raise not_linear(name, "reads itself outside of a UNION")
         names = [c.name for c in self.cte.args["alias"].args.get("columns") or ()]
         base = _named(self.scope.with_ctes(union).query(union.this), names)
         level = None
@@ -138,19 +141,13 @@ def _reads(node: exp.Expr, name: str) -> bool:
 
 
 def _named(tree: Node, names: Sequence[str]) -> Project:
-    """The tree with its first columns named anew."""
+    """The tree with its first columns renamed."""
     columns = tree.columns
     shown = (*names, *(column.name for column in columns[len(names) :]))
     if isinstance(tree, Project):
         return replace(tree, names=shown)
     refs = tuple(Ref(i, column.type) for i, column in enumerate(columns))
     return Project(tree, refs, shown)
-
-
-def _unwrapped(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Subquery | exp.Paren):
-        node = node.this
-    return node
 
 
 # --- levels -----------------------------------------------------------------------------------
@@ -199,7 +196,7 @@ def _with_first_level(base: Project) -> Project:
 
 def _carry_level(query: exp.Expr, name: str, more: int) -> bool:
     """Adds the level to the SELECT, and to those that it reads and that lead to the CTE."""
-    select = _unwrapped(query)
+    select = unwrapped(query)
     if not isinstance(select, exp.Select) or not select.args.get("from_"):
         return False
     items = [select.args["from_"].this, *(j.this for j in select.args.get("joins") or ())]
@@ -228,54 +225,3 @@ def _relations(item: exp.Expr) -> Iterator[exp.Expr]:
         yield item
     for join in item.args.get("joins") or ():
         yield from _relations(join.this)
-
-
-# --- what a recursive term may be ---------------------------------------------------------------
-
-
-def maintained(recursion: Recursion) -> Recursion:
-    """The recursion with every expression where it can be computed; raises if it is not linear."""
-    made = replace(recursion, base=legalize(recursion.base), step=legalize(recursion.step))
-    require_linear(made)
-    return made
-
-
-def require_linear(recursion: Recursion) -> None:
-    """The step treats each row of the CTE by itself, or no change of it would be a sum."""
-    node = recursion.step
-    if _uses(node) != 1:
-        raise _refused(recursion.name, "is read by a subquery of its recursive term")
-    while not is_working(node):
-        below = next(i for i in node.inputs if any(map(is_working, i.walk())))
-        left = isinstance(node, OuterJoin) and not node.keeps_right and below is node.left
-        if isinstance(node, UnionAll) or (node.gives_rows and not left):
-            raise _refused(recursion.name, f"is below {_words(node)} in its recursive term")
-        node = below
-
-
-def _uses(node: Node) -> int:
-    return 1 if is_working(node) else sum(map(_uses, node.inputs))
-
-
-def _words(node: Node) -> str:
-    match node:
-        case Aggregate():
-            return "GROUP BY or DISTINCT"
-        case Window():
-            return "a window function"
-        case OuterJoin():
-            return "the side of an outer join that is padded"
-        case ByPostgres(label=label):
-            return label
-        case _:
-            return "a UNION"
-
-
-def _refused(name: str, what: str) -> UnsupportedConstruct:
-    return UnsupportedConstruct(
-        f"The recursive CTE {name} {what}.",
-        construct="RECURSIVE",
-        detail="A change of such a recursion is not the sum of changes of its rows.",
-        hint="Join the CTE by equality in the recursive term, and do the rest in the query "
-        "around it.",
-    )

@@ -9,28 +9,29 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import (
+from pgstream.algebra.convert import Converter, all_argument
+from pgstream.algebra.expressions import Call, Expression, Ref, conjuncts, plain_column, refs
+from pgstream.algebra.lower_from import FromClause
+from pgstream.algebra.lower_grouped import GroupedSelect
+from pgstream.algebra.lower_sets import distinct
+from pgstream.algebra.lower_subqueries import Subqueries
+from pgstream.algebra.lower_windows import Windows
+from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.project import Project
+from pgstream.algebra.placement.canonical import (
     canonical_argument,
     canonical_value,
     comparisons,
     is_canonical_column,
 )
-from pgstream.algebra.convert import Converter, all_argument
-from pgstream.algebra.expressions import Call, Expression, Ref, conjuncts, plain_column, refs
-from pgstream.algebra.functions import divides_numerics, spark_refusal
-from pgstream.algebra.guards import filtered_tables, guarded, is_guard, may_fail
-from pgstream.algebra.lower_from import FromClause
-from pgstream.algebra.lower_grouped import GroupedSelect, has_aggregates
-from pgstream.algebra.lower_sets import distinct
-from pgstream.algebra.lower_subqueries import Subqueries, and_parts, unwrap
-from pgstream.algebra.lower_windows import Windows
-from pgstream.algebra.operators.node import Column, Node
-from pgstream.algebra.operators.project import Project
-from pgstream.algebra.place import place
+from pgstream.algebra.placement.guards import filtered_tables, guarded, is_guard, may_fail
+from pgstream.algebra.placement.push_down import push_down
+from pgstream.algebra.placement.spark_list import divides_numerics, spark_refusal
 from pgstream.algebra.scope import Domain, Merged, Table
 from pgstream.errors import UnsupportedConstruct, UnsupportedExpression, UnsupportedType
+from pgstream.sql.cut import is_grouped
 from pgstream.sql.deparsed import write
-from pgstream.sql.walk import argument_value
+from pgstream.sql.walk import and_parts, argument_value, bare
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower import Lowering
@@ -90,10 +91,10 @@ class SelectLowering:
         parts = and_parts(where.this) if where else []
         simple = [part for part in parts if part.find(exp.Query) is None]
         self.checked = simple
-        tree = place(FromClause(self).lower(), self.where(simple))
+        tree = push_down(FromClause(self).lower(), self.where(simple))
         tree = Subqueries(self).attach(tree)
-        tree = place(tree, self.all_of(part for part in parts if part not in simple))
-        if self.is_grouped():
+        tree = push_down(tree, self.all_of(part for part in parts if part not in simple))
+        if is_grouped(self.node):
             tree = GroupedSelect(self, self.converter, tree).lower()
         else:
             tree = Windows(self).attach(tree)
@@ -109,12 +110,6 @@ class SelectLowering:
     def domain_columns(self) -> list[Ref]:
         """The domain is what FROM starts with."""
         return [self.ref(i) for i in range(len(self.domain.names) if self.domain else 0)]
-
-    def is_grouped(self) -> bool:
-        node = self.node
-        if node.args.get("group") or node.args.get("having"):
-            return True
-        return any(has_aggregates(item) for item in node.expressions)
 
     def value(self, item: exp.Expr) -> Expression:
         node = item.this if isinstance(item, exp.Alias) else item
@@ -153,7 +148,7 @@ class SelectLowering:
             if compared != node:
                 expression, node = self.converter.convert(compared), compared
         if isinstance(expression, Call) and expression.function == "=":
-            sides = [unwrap(node.this), unwrap(node.args["expression"])]
+            sides = [bare(node.this), bare(node.args["expression"])]
             tables = [self.table_of(side) for side in expression.arguments]
             if None not in tables and tables[0] is not tables[1]:
                 for side, part in zip(expression.arguments, sides, strict=True):
@@ -239,7 +234,7 @@ class SelectLowering:
 
     def hoist(self, expression: Expression, node: exp.Expr) -> None:
         """Have PostgreSQL compute the largest part of the expression that it can."""
-        node = unwrap(node)
+        node = bare(node)
         if isinstance(node, REPLACED):
             return  # it is not computed here
         table = self.table_of(expression)
@@ -302,4 +297,4 @@ class SelectLowering:
                 return exp.column(exp.to_identifier(name, quoted=True))
             return part
 
-        return write(unwrap(node).copy().transform(unqualify))
+        return write(bare(node).copy().transform(unqualify))

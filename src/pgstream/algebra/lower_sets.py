@@ -16,17 +16,21 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import common_spelling, require_key, with_canonical_columns
 from pgstream.algebra.convert import Converter
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.functions import same_spelling
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.one import One
+from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
+from pgstream.algebra.placement.canonical import (
+    common_spelling,
+    require_key,
+    with_canonical_columns,
+)
+from pgstream.algebra.placement.spark_list import same_spelling
 from pgstream.algebra.scope import Domain
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 
@@ -112,7 +116,7 @@ def rows_of_values(lowering: Lowering, node: exp.Expr) -> Node:
     for row in node.expressions:
         values = row.expressions if isinstance(row, exp.Tuple) else [row]
         names = tuple(f"column{i + 1}" for i in range(len(values)))
-        rows.append(Project(One(), tuple(map(converter.convert, values)), names))
+        rows.append(Project(OneRow(), tuple(map(converter.convert, values)), names))
     tree = rows[0]
     for row in rows[1:]:
         left, right = _same_types(lowering, tree, row)

@@ -18,10 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import canonical_node
-from pgstream.algebra.compared import cast_to, compared
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.functions import same_spelling
 from pgstream.algebra.lower_grouped import COUNTS, function_of, has_aggregates
 from pgstream.algebra.lower_sets import distinct
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
@@ -29,13 +26,24 @@ from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
-from pgstream.algebra.place import outer_join, place
+from pgstream.algebra.placement.canonical import canonical_node
+from pgstream.algebra.placement.compared import cast_to, compared
+from pgstream.algebra.placement.push_down import outer_join, push_down
+from pgstream.algebra.placement.spark_list import same_spelling
 from pgstream.algebra.scope import Table
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 from pgstream.sql.deparsed import write
 from pgstream.sql.passes.quantified import counted_membership
 from pgstream.sql.scope import aliases, free_columns
-from pgstream.sql.walk import above_aggregates, is_aggregate, is_subquery, parts
+from pgstream.sql.walk import (
+    above_aggregates,
+    and_parts,
+    bare,
+    is_aggregate,
+    is_subquery,
+    parts,
+    unwrapped,
+)
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower_select import SelectLowering
@@ -68,7 +76,7 @@ class Subqueries:
         for place_ in places:
             for found in filter(is_subquery, parts(place_)):
                 if write(found) not in self.select.replaced:
-                    needed = any(found is unwrap(part) for part in required)
+                    needed = any(found is bare(part) for part in required)
                     tree = self.join(tree, found, needed)
         return tree
 
@@ -238,7 +246,7 @@ class Subqueries:
         if not outer:
             return self.select.parent.query(query), ()
         domain = FromClause(self.select).domain(tree, outer, 0)
-        return self.select.parent.query(query, domain), domain.places
+        return self.select.parent.query(query, domain), domain.indexes
 
     def attached(self, tree: Node, partner: Node, needed: bool) -> int:
         """Registers what is joined to the tree; the place of its first column."""
@@ -267,7 +275,7 @@ class Subqueries:
             outer = self.outer_key(pair.outer, select.ref(width + i))
             equalities.append(Call("=", (outer, select.ref(width + i)), BOOLEAN))
         if needed:
-            return place(Join(tree, lowered), equalities), alias
+            return push_down(Join(tree, lowered), equalities), alias
         return outer_join(tree, lowered, equalities, keeps_right=False), alias
 
     def alike(self, inner: exp.Select, pairs: list[Pair]) -> list[Pair] | None:
@@ -310,9 +318,7 @@ class Subqueries:
     def decorrelated(self, query: exp.Expr, tests: bool) -> tuple[exp.Select, list[Pair]] | None:
         """The subquery without its equalities with the query around it, and those; None if
         that would change its meaning. `tests`: only whether rows are there matters."""
-        query = query.copy()
-        while isinstance(query, exp.Subquery | exp.Paren):
-            query = query.this
+        query = unwrapped(query.copy())
         if not isinstance(query, exp.Select) or not is_plain(query, tests):
             if tests and isinstance(query, exp.Query) and not free_columns(query):
                 return in_from(query), []
@@ -335,9 +341,9 @@ class Subqueries:
 
 
 def paired(part: exp.Expr, own: frozenset[str]) -> Pair | None:
-    part = unwrap(part)
+    part = bare(part)
     if isinstance(part, exp.EQ):
-        left, right = unwrap(part.this), unwrap(part.args["expression"])
+        left, right = bare(part.this), bare(part.args["expression"])
         for inner, outer in ((left, right), (right, left)):
             reads_own = any(column.table in own for column in outer.find_all(exp.Column))
             is_value = not is_quantified(outer) and outer.find(exp.Query) is None
@@ -376,16 +382,3 @@ def is_quantified(node: exp.Expr) -> bool:
 def reaches_out(node: exp.Expr, own: frozenset[str]) -> bool:
     """Whether the node reads columns of other tables than these and those in it."""
     return any(column.table not in own for column in free_columns(node))
-
-
-def and_parts(node: exp.Expr) -> list[exp.Expr]:
-    node = unwrap(node)
-    if isinstance(node, exp.And):
-        return and_parts(node.this) + and_parts(node.expression)
-    return [node]
-
-
-def unwrap(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import (
+from pgstream.algebra.expressions import Call, Expression, Ref, refs
+from pgstream.algebra.placement.canonical import (
     canonical_node,
     canonical_value,
     common_spelling,
     has_spellings,
 )
-from pgstream.algebra.compared import cast_to, compared
-from pgstream.algebra.expressions import Call, Expression, Ref, refs
+from pgstream.algebra.placement.compared import cast_to, compared
 from pgstream.algebra.scope import Merged, Table
 from pgstream.algebra.types import BOOLEAN, Type
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.canonical import as_key, require_key
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
 from pgstream.algebra.lower_grouped import function_of
 from pgstream.algebra.operators.node import Column, Node
@@ -24,9 +23,10 @@ from pgstream.algebra.operators.window import (
     Window,
     WindowCall,
 )
+from pgstream.algebra.placement.canonical import as_key, require_key
+from pgstream.algebra.placement.windows import by_postgres, spark_form
 from pgstream.algebra.scope import Table
 from pgstream.algebra.types import BIGINT, Type
-from pgstream.algebra.windows import by_postgres, spark_form
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.deparsed import write
 from pgstream.sql.walk import argument_mark, argument_value, parts

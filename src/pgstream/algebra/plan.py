@@ -12,12 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pgstream.algebra.carry import carry
-from pgstream.algebra.differentiate import Changed, Differential, differentiate, sources
+from pgstream.algebra.calculus.differentiate import Changed, Differential, differentiate, sources
+from pgstream.algebra.calculus.linear import require_linear
+from pgstream.algebra.calculus.recursion import Recursion, looked_up
 from pgstream.algebra.expressions import Expression
-from pgstream.algebra.hand_over import hand_over
-from pgstream.algebra.legalize import legalize
-from pgstream.algebra.lower_recursion import maintained
 from pgstream.algebra.operators.accumulate import (
     Accumulate,
     Accumulator,
@@ -26,15 +24,16 @@ from pgstream.algebra.operators.accumulate import (
 )
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
-from pgstream.algebra.operators.keys import Keys
 from pgstream.algebra.operators.negate import Consolidate, Negate, settled
-from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.node import Column, Keys, Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Part, Scan, Stored
 from pgstream.algebra.operators.union_all import add
 from pgstream.algebra.operators.weigh import Weigh
-from pgstream.algebra.recursion import Recursion, looked_up
+from pgstream.algebra.placement.carry import carry
+from pgstream.algebra.placement.legalize import legalize
+from pgstream.algebra.placement.moments import moments_by_postgres
 from pgstream.algebra.top import Top
 
 
@@ -165,16 +164,23 @@ def plan(tree: Node, top: Top | None = None, recursions: Sequence[Recursion] = (
     """The plan of a lowered query."""
     accumulated = _accumulated(tree)
     if accumulated is None:
-        tree = legalize(hand_over(tree))
+        tree = legalize(moments_by_postgres(tree))
     else:  # PostgreSQL finishes what stands above the aggregate
         aggregate = accumulated.aggregate
-        kept = aggregate.with_inputs(hand_over(aggregate.input))
+        kept = aggregate.with_inputs(moments_by_postgres(aggregate.input))
         tree = _above(tree, aggregate, legalize(kept))
-    terms = [replace(r, base=hand_over(r.base), step=hand_over(r.step)) for r in recursions]
-    made = tuple(map(maintained, terms))
+    made = tuple(map(maintained, recursions))
     recursive = [node for r in made for term in (r.base, r.step) for node in term.walk()]
     tree = carry(tree, decimals=[node for node in recursive if isinstance(node, Scan)])
     return Plan(tree, accumulated and _accumulated(tree), top, made)
+
+
+def maintained(recursion: Recursion) -> Recursion:
+    """The recursion with every expression where it can be computed; raises if it is not linear."""
+    base, step = (legalize(moments_by_postgres(t)) for t in (recursion.base, recursion.step))
+    made = replace(recursion, base=base, step=step)
+    require_linear(made)
+    return made
 
 
 def _accumulated(tree: Node) -> Accumulated | None:

@@ -43,12 +43,12 @@ class Domain:
     """The values for which a correlated subquery is computed: one row each.
 
     `names` are the columns, alias and name, in the order of the tree's columns; an alias's
-    columns stand together. `places` are their places in the relation they were taken from.
+    columns stand together. `indexes` are those of the relation they were taken from.
     """
 
     tree: Node
     names: tuple[tuple[str, str], ...]
-    places: tuple[int, ...]
+    indexes: tuple[int, ...]
 
     def register(self, registry: Registry) -> None:
         offset = 0

@@ -22,6 +22,7 @@ from pgstream.errors import UnsupportedConstruct, UnsupportedExpression
 from pgstream.sql.deparsed import write
 from pgstream.sql.limits import cuts, picked_from, top_query
 from pgstream.sql.parse import Query
+from pgstream.sql.walk import bare
 
 CLAUSES = ("order", "limit", "offset")
 CONSTANTS = (
@@ -31,7 +32,7 @@ CONSTANTS = (
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A key of ORDER BY: the place of its column, and how PostgreSQL sorts it.
+    """A key of ORDER BY: the index of its column, and how PostgreSQL sorts it.
 
     `collation` is None where the column's own counts, or where its type has none.
     """
@@ -86,15 +87,15 @@ class _Keys:
         self.picked = list(query.expressions) if self.picks else self.items
 
     def order(self, ordered: exp.Expr, catalog: Catalog) -> Order:
-        key = value = _bare(ordered.this)
+        key = value = bare(ordered.this)
         _refuse_whole_row(key)
-        place = self.output(key)
+        index = self.output(key)
         while self.output(value) is None and isinstance(value, exp.Collate):
-            value = _bare(value.this)  # it orders, and changes no value
+            value = bare(value.this)  # it orders, and changes no value
         column = self.column(self.output(value), self.as_elsewhere(value))
         collation = None
-        if place is None or column >= len(self.picked):
-            collation = self.collation(place, key, catalog)
+        if index is None or column >= len(self.picked):
+            collation = self.collation(index, key, catalog)
         descending, nulls_first = (bool(ordered.args.get(n)) for n in ("desc", "nulls_first"))
         return Order(column, descending, nulls_first, collation)
 
@@ -106,7 +107,7 @@ class _Keys:
             names = [item.alias_or_name for item in self.items]
             if key.name in names:
                 return names.index(key.name)
-        values = [_bare(item.unalias()) for item in self.items]
+        values = [bare(item.unalias()) for item in self.items]
         key = self.as_elsewhere(key)
         return values.index(key) if key in values else None
 
@@ -120,25 +121,25 @@ class _Keys:
             return key
         return exp.column(key.this.copy())
 
-    def collation(self, place: int | None, key: exp.Expr, catalog: Catalog) -> str | None:
+    def collation(self, index: int | None, key: exp.Expr, catalog: Catalog) -> str | None:
         """Of a key that is no column of the stream table, which would tell it."""
         question = self.inner.copy()
         for clause in CLAUSES:
             question.set(clause, None)
-        if place is not None:
-            return catalog.collation(write(question), self.items[place].alias_or_name)
+        if index is not None:
+            return catalog.collation(write(question), self.items[index].alias_or_name)
         question.set("expressions", [exp.alias_(key.copy(), "key")])
         return catalog.collation(write(question), "key")
 
-    def column(self, place: int | None, value: exp.Expr) -> int:
+    def column(self, index: int | None, value: exp.Expr) -> int:
         """Where the whole query has the key; it is added where it is not."""
         if not self.picks:
-            return self.hide(value) if place is None else place
-        if place is None:
+            return self.hide(value) if index is None else index
+        if index is None:
             name = f"__pgs_order_{len(self.hidden)}"
             self.add(self.inner, value, name)
         else:
-            name = self.items[place].alias_or_name
+            name = self.items[index].alias_or_name
         for i, item in enumerate(self.picked):
             if item.unalias().name == name:
                 return i
@@ -158,13 +159,6 @@ class _Keys:
                 hint="Put the expression into the SELECT list.",
             )
         query.append("expressions", exp.alias_(value.copy(), name))
-
-
-def _bare(value: exp.Expr) -> exp.Expr:
-    """PostgreSQL prints ORDER BY (f(x)), but SELECT f(x)."""
-    while isinstance(value, exp.Paren):
-        value = value.this
-    return value
 
 
 def _reads_one(query: exp.Expr) -> bool:

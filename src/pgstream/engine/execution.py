@@ -17,23 +17,23 @@ from functools import partial
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from pgstream.algebra.calculus.trace import computed, trace
 from pgstream.algebra.operators.by_postgres import ByPostgres
-from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
-from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.key_filter import KeyFilter
+from pgstream.algebra.operators.node import ColumnsOf, Keys, Node
 from pgstream.algebra.operators.project import pick
+from pgstream.algebra.operators.scan import Lookup
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
-from pgstream.algebra.trace import Places, computed, trace
 from pgstream.engine import zsets
 from pgstream.engine.carriers import Carrier, staged_type
 from pgstream.engine.handover import Handover
 from pgstream.engine.inline import inline
 from pgstream.engine.leaves import Leaves
-from pgstream.engine.nothing import gives_nothing
 from pgstream.engine.relation import Relation
 from pgstream.engine.render import Leaf, render
-from pgstream.engine.render.keys import key_filter
-from pgstream.engine.render.keys import keys as keys_of
+from pgstream.engine.render.key_filter import key_filter
+from pgstream.engine.render.key_filter import keys as keys_of
 from pgstream.engine.rows import Bound, Kept, Rows, no_rows
 from pgstream.engine.session import Sessions, activate
 from pgstream.engine.views import Views
@@ -136,7 +136,7 @@ class Execution:
             bound = self._keys[node]
         if bound is not None:
             return isinstance(bound, Rows) and not bound.table.num_rows
-        return gives_nothing(node, self.is_empty)
+        return node.gives_nothing(self.is_empty)
 
     def _find_large(self, node: Node) -> bool:
         """By the leaves below; a lookup that has no small keys counts as its table."""
@@ -164,7 +164,7 @@ class Execution:
 
     def _computed_apart(self, node: ByPostgres | Shared) -> Bound | None:
         """Costs an action of its own."""
-        if gives_nothing(node, self.is_empty):
+        if node.gives_nothing(self.is_empty):
             return no_rows(c.type for c in node.columns)
         if not self.is_large(node.input):
             rows = self.collect(node.input)
@@ -242,7 +242,7 @@ class Execution:
             self._apart[node] = self.collect(node)
 
 
-def shown_in(places: Places) -> tuple[Node, tuple[int, ...]]:
+def shown_in(places: list[ColumnsOf]) -> tuple[Node, tuple[int, ...]]:
     """One relation that shows the columns of all these places, and where."""
     if len(places) == 1:
         return places[0]

@@ -14,9 +14,8 @@ import psycopg
 import pyarrow as pa
 from psycopg import sql
 
-from pgstream.algebra.operators.keys import Keys, Lookup
-from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.scan import Change, Field, Part, Scan, Source, Stored
+from pgstream.algebra.operators.node import Keys, Node
+from pgstream.algebra.operators.scan import Change, Field, Lookup, Part, Scan, Source, Stored
 from pgstream.capture.names import buffer
 from pgstream.capture.unseen import unseen
 from pgstream.database.copying import copy_out

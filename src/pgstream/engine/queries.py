@@ -8,7 +8,7 @@ import psycopg
 import pyarrow as pa
 from psycopg import sql
 
-from pgstream.algebra.operators.keys import Keys
+from pgstream.algebra.operators.node import Keys
 from pgstream.algebra.operators.scan import Field, Scan
 from pgstream.algebra.types import Type
 from pgstream.engine.carriers import travels_as_text

@@ -54,6 +54,8 @@ class Relation:
     open: Select | None = None
     rows: Rows | None = None
     """The rows themselves, where they are written into the statement."""
+    single_task: str = ""
+    """The hint that it needs where the whole plan is a single task."""
 
     def columns(self, alias: str | None = None) -> list[Rendered]:
         prefix = f"{alias}." if alias else ""
@@ -67,9 +69,11 @@ class Relation:
         """The relation's own SELECT if it is open, else one that reads it."""
         return self.open or Select(tuple(self.columns()), "w", f"({self.sql}) t")
 
-    def hinted(self, hint: str) -> Relation:
-        """The same relation, with a hint to Spark."""
-        return replace(self.select(), hint=hint).relation()
+    def in_one_task(self) -> Relation:
+        """The same relation, in a plan that is a single task."""
+        return (
+            replace(self.select(), hint=self.single_task).relation() if self.single_task else self
+        )
 
 
 def select(items: Sequence[Rendered], weight: str, source: str) -> Relation:

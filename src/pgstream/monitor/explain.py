@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgstream.algebra.differentiate import Changed
-from pgstream.algebra.operators.given import Given
-from pgstream.algebra.operators.keys import Lookup
+from pgstream.algebra.calculus.differentiate import Changed
+from pgstream.algebra.calculus.recursion import Recursion
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.scan import Field, Stored
+from pgstream.algebra.operators.parameter import Parameter
+from pgstream.algebra.operators.scan import Field, Lookup, Stored
 from pgstream.algebra.plan import Accumulated, Plan
-from pgstream.algebra.recursion import Recursion
 from pgstream.algebra.top import Top
 from pgstream.database.connection import Connection
 from pgstream.database.quoting import identifier
-from pgstream.monitor.draw import all_nodes, draw
+from pgstream.monitor.draw import draw
 from pgstream.monitor.nested import nested_state
 
 Rows = list[tuple[str, str]]
@@ -39,7 +38,7 @@ def explain(plan: Plan, connection: Connection) -> Rows:
         rows.append(("Stored Accumulators", ", ".join(a.name for a in accumulated.accumulators)))
         why = read_again_when(accumulated)
         if why:
-            groups = Given(f"groups: {why}", accumulated.key_columns)
+            groups = Parameter(f"groups: {why}", accumulated.key_columns)
             again = plan.groups_again(changed, groups)
             trees.append(again)
             rows.append(("Group Read Again", draw(again)))
@@ -90,7 +89,7 @@ def whole_reads(trees: list[Node]) -> Iterator[str]:
     """Tables that a differential refresh reads whole, and why."""
     seen = set()
     for tree in trees:
-        for node in all_nodes(tree):
+        for node in tree.walk():
             if isinstance(node, Stored) and node.scan.source not in seen:
                 seen.add(node.scan.source)
                 yield f"{node.scan.source}: no equality on a column leads to it"
@@ -100,7 +99,7 @@ def missing_indexes(trees: list[Node], connection: Connection) -> Iterator[str]:
     """Lookups whose first column no index starts with, with the index that would help."""
     seen = set()
     for tree in trees:
-        for node in all_nodes(tree):
+        for node in tree.walk():
             if not isinstance(node, Lookup) or node.stored.scan.source.relid < 0:
                 continue  # pgstream itself puts indexes on the rows of recursive CTEs
             fields = [node.stored.scan.fields[i] for i in node.indexes]

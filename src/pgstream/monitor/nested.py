@@ -4,40 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pgstream.algebra.differentiate import Differential
-from pgstream.algebra.operators.given import Given
-from pgstream.algebra.operators.join import Pairing
-from pgstream.algebra.operators.keys import Keys, Lookup
-from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.scan import Stored
+from pgstream.algebra.calculus.differentiate import Differential
+from pgstream.algebra.calculus.restrict import restrict
+from pgstream.algebra.operators.node import Keys, Node
+from pgstream.algebra.operators.parameter import Parameter
+from pgstream.algebra.operators.scan import Lookup, Stored
 from pgstream.algebra.plan import Plan
-from pgstream.algebra.restrict import restrict
-from pgstream.monitor.draw import all_nodes, describe
 
 
 def nested_state(plan: Plan) -> Iterator[str]:
     """Each such operator, and what it reads for a changed key."""
     stored = plan.accumulated.aggregate if plan.accumulated else None
     for node in plan.tree.walk():
-        if node is not stored and node.gives_rows:
-            reads = dict.fromkeys(read for side in _sides(node) for read in _reads(*side))
-            yield f"{describe(node)}: for a changed key reads {', '.join(reads) or 'nothing'}"
-
-
-def _sides(node: Node) -> list[tuple[Node, tuple[int, ...]]]:
-    if isinstance(node, Pairing):
-        return [(node.left, node.left_keys), (node.right, node.right_keys)]
-    keys: tuple[int, ...] = getattr(node, "keys", None) or ()
-    return [(node.inputs[0], keys)]
+        if node is not stored and node.output_is_positive:
+            reads = dict.fromkeys(read for side in node.read_again for read in _reads(*side))
+            yield f"{node.describe()}: for a changed key reads {', '.join(reads) or 'nothing'}"
 
 
 def _reads(tree: Node, keys: tuple[int, ...]) -> Iterator[str]:
     state = Differential({}).after(tree)
     if keys:
         columns = tuple(tree.columns[i] for i in keys)
-        changed = Given("changed keys", columns)
+        changed = Parameter("changed keys", columns)
         state = restrict(state, keys, Keys(changed, tuple(range(len(keys)))))
-    for part in all_nodes(state):
+    for part in state.walk():
         if isinstance(part, Lookup):
             by = ", ".join(part.stored.columns[i].name for i in part.indexes)
             yield f"{part.stored.scan.source} by {by}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgstream.algebra.differentiate import Changed
-from pgstream.algebra.operators.given import Given
+from pgstream.algebra.calculus.differentiate import Changed
 from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.algebra.plan import Accumulated
 from pgstream.algebra.top import Top
@@ -131,7 +131,7 @@ class Computation:
         source = Source(0, "pg_temp", "groups", False)
         scan = Scan(source, tuple(Field(c.name, c.type) for c in state.keys))
         read = self.execution.leaves.small(self.apply, scan, groups, None, weighted=False)
-        leaf = Given("touched groups", scan.columns)
+        leaf = Parameter("touched groups", scan.columns)
         self.execution.give(leaf, read)
         self.lay_down(self.prepared.plan.groups_again(changed, leaf), state.fresh, state.columns)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pgstream.algebra.differentiate import Changed
+from pgstream.algebra.calculus.differentiate import Changed
 from pgstream.algebra.operators.scan import Change, Part, Scan
 from pgstream.capture.clean import clean
 from pgstream.catalog import store

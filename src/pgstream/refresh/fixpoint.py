@@ -14,15 +14,14 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 
-from pgstream.algebra.differentiate import Changed
-from pgstream.algebra.operators.given import Given
-from pgstream.algebra.operators.keys import Keys, Lookup
+from pgstream.algebra.calculus.differentiate import Changed
+from pgstream.algebra.calculus.recursion import Recursion
 from pgstream.algebra.operators.negate import Negate
-from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.node import Keys, Node
+from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import pick
-from pgstream.algebra.operators.scan import Stored
+from pgstream.algebra.operators.scan import Lookup, Stored
 from pgstream.algebra.operators.union_all import UnionAll
-from pgstream.algebra.recursion import Recursion
 from pgstream.engine.execution import Execution
 from pgstream.engine.rows import Rows
 from pgstream.engine.zsets import (
@@ -151,9 +150,9 @@ class Fixpoint:
         """The rows as a relation of the CTE's columns."""
         return pick(self.leaf(rows), tuple(range(len(self.recursion.columns))))
 
-    def leaf(self, rows: Rows) -> Given:
+    def leaf(self, rows: Rows) -> Parameter:
         """A leaf of its own for each set of rows: what is read by its keys is remembered."""
         name = f"{self.recursion.name} {self.recursion.source.relid} {next(self._numbers)}"
-        leaf = Given(name, self.recursion.identified.columns)
+        leaf = Parameter(name, self.recursion.identified.columns)
         self.execution.give(leaf, rows)
         return leaf

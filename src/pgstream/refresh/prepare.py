@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from pgstream.algebra.calculus.recursion import Recursion, used_by, with_homes
 from pgstream.algebra.lower import lower
 from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.algebra.plan import Plan, plan
-from pgstream.algebra.recursion import Recursion, placed, used_by
 from pgstream.algebra.top import split_top
 from pgstream.catalog.records import Numerics, StreamTable
 from pgstream.database.connection import Connection
@@ -70,7 +70,7 @@ def prepare(
         names = (*table.columns, *(top.hidden if top else ()))
         tree = lower(query, catalog, names, recursions)
         home = None if top else Source(table.relid, table.schema, table.name, True)
-        tree, found = placed(tree, used_by(tree, recursions), table.id, home)
+        tree, found = with_homes(tree, used_by(tree, recursions), table.id, home)
         made = plan(tree, top, found)
     except QueryError as error:
         if error.line is None and error.construct:

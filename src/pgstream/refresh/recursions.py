@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgstream.algebra.differentiate import Changed
+from pgstream.algebra.calculus.differentiate import Changed
+from pgstream.algebra.calculus.recursion import Recursion
 from pgstream.algebra.operators.scan import Change, Part, Stored
-from pgstream.algebra.recursion import Recursion
 from pgstream.engine.rows import Rows
 from pgstream.engine.zsets import negated, picked, total
 from pgstream.refresh.compute import Computation

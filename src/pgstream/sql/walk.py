@@ -99,5 +99,20 @@ def bare(node: exp.Expr) -> exp.Expr:
     return node
 
 
+def unwrapped(query: exp.Expr) -> exp.Expr:
+    """The query itself, without the parentheses around it."""
+    while isinstance(query, exp.Subquery | exp.Paren):
+        query = query.this
+    return query
+
+
+def and_parts(condition: exp.Expr) -> list[exp.Expr]:
+    """The conditions that AND connects, without parentheses around them."""
+    condition = bare(condition)
+    if isinstance(condition, exp.And):
+        return and_parts(condition.this) + and_parts(condition.expression)
+    return [condition]
+
+
 def _is_wrapped(node: exp.Expr) -> bool:
     return isinstance(node, exp.Subquery) and isinstance(node.this, exp.Subquery | exp.Paren)

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 from expressions import ON_SPARK, TABLES, query
 from pgstream.algebra.expressions import Call, Literal, Ref, walk
-from pgstream.algebra.functions import SPARK_LIST
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.scan import Scan
+from pgstream.algebra.placement.spark_list import SPARK_LIST
 from pgstream.algebra.types import BOOLEAN, INTEGER, TEXT, Type
 from pgstream.client import PgStream
-from pgstream.monitor.draw import all_nodes
 from pgstream.refresh.prepare import prepare
 
 TESTS = frozenset(n for n in SPARK_LIST if n.startswith("is ") and not n.endswith("from"))
@@ -46,7 +45,7 @@ def test_every_entry_is_exercised_for_every_type(database) -> None:
     with PgStream(database.dsn_as("pgs_test_owner")) as ps:
         ps.execute(TABLES)
         ps.create_stream_table("st", query(ON_SPARK), initialize=False)
-        nodes = list(all_nodes(prepare(ps.connection, ps.table("st")).plan.tree))
+        nodes = list(prepare(ps.connection, ps.table("st")).plan.tree.walk())
     (project,) = (node for node in nodes if isinstance(node, Project))
     parts = [part for expression in project.expressions for part in walk(expression)]
     tried = {mark(part) for part in parts if isinstance(part, Call)}

@@ -6,11 +6,10 @@ import psycopg
 import pyarrow as pa
 from psycopg import sql
 
-from pgstream.algebra.canonical import canonical_field
-from pgstream.algebra.operators.given import Given
-from pgstream.algebra.operators.keys import Keys
-from pgstream.algebra.operators.node import Column
+from pgstream.algebra.operators.node import Column, Keys
+from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.scan import Field
+from pgstream.algebra.placement.canonical import canonical_field
 from pgstream.engine.describe import PostgresCatalog
 from pgstream.engine.queries import key_condition
 from type_cases import CASES, TYPES, WITHOUT_EQUALITY, literal
@@ -42,11 +41,11 @@ def test_keys_of_every_type_find_their_rows(database) -> None:
 
 def found(connection: psycopg.Connection, field: Field, texts: list[str | None]) -> set[int]:
     """The ids of the rows that have one of the keys; asked by it alone, and with a second key."""
-    keys = Keys(Given("keys", (Column("k", field.type),)), (0,))
+    keys = Keys(Parameter("keys", (Column("k", field.type),)), (0,))
     values = pa.table({"c0": pa.array(written(connection, field, texts), pa.string())})
     alone = ids(connection, key_condition([field], keys, values))
     id_ = Field("id", PostgresCatalog(connection, {}, frozenset()).type_of("1", {}))
-    pairs = Keys(Given("keys", (Column("k", field.type), Column("id", id_.type))), (0, 1))
+    pairs = Keys(Parameter("keys", (Column("k", field.type), Column("id", id_.type))), (0, 1))
     both = pa.table(
         {"c0": pa.concat_arrays([values["c0"].combine_chunks()] * 4),
          "c1": pa.array([i for i in range(4) for _ in texts], pa.int32())}

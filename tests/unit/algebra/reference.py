@@ -6,24 +6,31 @@ A Z-set is a Counter of rows (tuples) with weights. Slow, and obviously right.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
+from pgstream.algebra.operators.accumulate import Accumulate, Accumulator
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
+from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
-from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
+from pgstream.algebra.operators.key_filter import KeyFilter
 from pgstream.algebra.operators.negate import Consolidate, Negate
-from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.one import One
+from pgstream.algebra.operators.node import Keys, Node
+from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
+from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project
-from pgstream.algebra.operators.scan import Change, Part, Scan, Stored
+from pgstream.algebra.operators.row_id import RowId
+from pgstream.algebra.operators.scan import Change, Lookup, Part, Scan, Stored
+from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
+from pgstream.algebra.operators.window import Order, Window, WindowCall
+from pgstream.algebra.operators.working import Working
 
 Row = tuple[Any, ...]
 ZSet = Counter[Row]
@@ -31,11 +38,18 @@ ZSet = Counter[Row]
 
 @dataclass(frozen=True)
 class World:
-    """Per relid: what is stored, what is committed of it since, what is pending."""
+    """Per relid: what is stored, what is committed of it since, what is pending. `postgres` stands
+    in for PostgreSQL: what a query of a ByPostgres makes of the rows that are handed over.
+    `parameters` are the rows that are at hand, by name."""
 
     stored: Mapping[int, ZSet]
     committed: Mapping[int, ZSet]
     pending: Mapping[int, ZSet]
+    postgres: Mapping[str, Callable[[ZSet], ZSet]] = field(default_factory=dict)
+    parameters: Mapping[str, ZSet] = field(default_factory=dict)
+
+    def with_parameter(self, name: str, rows: ZSet) -> World:
+        return replace(self, parameters={**self.parameters, name: rows})
 
     def before(self, relid: int) -> ZSet:
         return plus(self.stored[relid], minus(self.committed[relid]))
@@ -58,10 +72,23 @@ def minus(term: ZSet) -> ZSet:
 
 def evaluate(node: Node, world: World, scan: Callable[[int], ZSet] | None = None) -> ZSet:
     """The relation of a tree. `scan` says what a Scan stands for, where the tree is a query."""
+    known: dict[Node, ZSet] = {}
 
-    def of(tree: Node) -> ZSet:
-        return evaluate(tree, world, scan)
+    def of(part: Node) -> ZSet:
+        if part not in known:
+            known[part] = relation_of(part, world, scan, of)
+        return known[part]
 
+    return of(node)
+
+
+def relation_of(
+    node: Node, world: World, scan: Callable[[int], ZSet] | None, of: Callable[[Node], ZSet]
+) -> ZSet:
+    """What an operator makes of the relations below it."""
+    if sees_rows(node):
+        assert not any(part.is_signed for part in node.inputs), "weights of both signs may meet"
+        assert all(weight > 0 for part in node.inputs for weight in of(part).values())
     match node:
         case Scan(source):
             assert scan is not None, "a delta tree reads leaves, never a Scan"
@@ -71,7 +98,9 @@ def evaluate(node: Node, world: World, scan: Callable[[int], ZSet] | None = None
         case Change(table, part):
             parts = world.committed if part is Part.COMMITTED else world.pending
             return parts[table.source.relid]
-        case One():
+        case Parameter(name) | Working(name):
+            return world.parameters[name]
+        case OneRow():
             return Counter({(): 1})
         case Filter(inner, predicate):
             return Counter({r: w for r, w in of(inner).items() if value(predicate, r) is True})
@@ -92,6 +121,17 @@ def evaluate(node: Node, world: World, scan: Callable[[int], ZSet] | None = None
             return outer_joined(node, of(node.left), of(node.right))
         case Aggregate(inner, keys, calls):
             return aggregated(of(inner), keys, calls)
+        case Window(inner, keys, calls):
+            return windowed(of(inner), keys, calls)
+        case Shared(inner):
+            return of(inner)
+        case ByPostgres(inner, query):
+            return world.postgres[query](of(inner))
+        case Accumulate(inner, keys, accumulators):
+            return accumulated(of(inner), keys, accumulators)
+        case RowId(inner, indexes):
+            rows = of(inner)
+            return Counter({(*r, hash(tuple(r[i] for i in indexes))): w for r, w in rows.items()})
         case KeyFilter(inner, indexes, keys):
             return among(of(inner), indexes, of(keys))
         case Lookup(stored, indexes, keys):
@@ -121,8 +161,21 @@ def among(rows: ZSet, indexes: tuple[int, ...], keys: ZSet) -> ZSet:
     return Counter({r: w for r, w in rows.items() if tuple(r[i] for i in indexes) in keys})
 
 
+def sees_rows(node: Node) -> bool:
+    """Whether the operator is defined on rows that exist only; sums know weights of both signs."""
+    match node:
+        case OuterJoin() | Window():
+            return True
+        case ByPostgres(keys=keys):
+            return keys is not None
+        case Aggregate(calls=calls):
+            return any(call.function != "count" for call in calls)
+    return False
+
+
 def matches(node: Join | OuterJoin, left: Row, right: Row) -> bool:
-    equal = all(left[a] is not None and left[a] == right[b] for a, b in node.on)
+    nulls = node.nulls_match
+    equal = all(left[a] == right[b] and (nulls or left[a] is not None) for a, b in node.on)
     return equal and (node.condition is None or value(node.condition, left + right) is True)
 
 
@@ -148,7 +201,6 @@ def outer_joined(node: OuterJoin, left: ZSet, right: ZSet) -> ZSet:
 
 
 def aggregated(rows: ZSet, keys: tuple[int, ...], calls: tuple[AggregateCall, ...]) -> ZSet:
-    assert all(weight > 0 for weight in rows.values()), "an aggregate sees rows that exist"
     groups: dict[Row, list[tuple[Row, int]]] = {} if keys else {(): []}
     for row, weight in rows.items():
         groups.setdefault(tuple(row[k] for k in keys), []).append((row, weight))
@@ -168,6 +220,66 @@ def one(call: AggregateCall, group: list[tuple[Row, int]]) -> Any:
         return (min if call.function == "min" else max)(v for v, _ in values)
     total = sum(v * w for v, w in values)
     return total if call.function == "sum" else Fraction(total, number)
+
+
+def accumulated(rows: ZSet, keys: tuple[int, ...], wanted: tuple[Accumulator, ...]) -> ZSet:
+    """Sums per group, of a state or of a change; extremes are not among the laws."""
+    groups: dict[Row, list[tuple[Row, int]]] = {}
+    for row, weight in rows.items():
+        groups.setdefault(tuple(row[k] for k in keys), []).append((row, weight))
+    return Counter(
+        {key + tuple(summed(a, group) for a in wanted): 1 for key, group in groups.items()}
+    )
+
+
+def summed(accumulator: Accumulator, group: list[tuple[Row, int]]) -> int:
+    i = accumulator.argument
+    if i is None:
+        return sum(weight for _, weight in group)
+    present = [(row[i], weight) for row, weight in group if row[i] is not None]
+    return sum(w * {"nn": 1, "sum": number}[accumulator.kind] for number, w in present)
+
+
+def windowed(rows: ZSet, keys: tuple[int, ...], calls: tuple[WindowCall, ...]) -> ZSet:
+    """Every copy of a row is a row of its own; what is equal in the order is told apart by all
+    columns."""
+    partitions: dict[Row, list[Row]] = {}
+    for row in rows.elements():
+        partitions.setdefault(tuple(row[k] for k in keys), []).append(row)
+    shown: ZSet = Counter()
+    for partition in partitions.values():
+        columns = [list(over(call, partition)) for call in calls]
+        shown.update(row + values for row, values in zip_rows(partition, columns))
+    return shown
+
+
+def zip_rows(partition: list[Row], columns: list[list[Any]]) -> Iterator[tuple[Row, Row]]:
+    for i, row in enumerate(partition):
+        yield row, tuple(column[i] for column in columns)
+
+
+def over(call: WindowCall, partition: list[Row]) -> Iterator[Any]:
+    """The call's value for each row of a partition, which the call orders for itself."""
+    order = sorted(range(len(partition)), key=lambda i: sort_key(partition[i], call.order))
+    if call.function == "row_number":
+        numbers = {i: number for number, i in enumerate(order, 1)}
+        yield from (numbers[i] for i in range(len(partition)))
+        return
+    arguments = [value(call.arguments[0], row) for row in partition]
+    present = [argument for argument in arguments if argument is not None]
+    assert call.function == "max"
+    assert not call.order
+    yield from (max(present, default=None) for _ in partition)
+
+
+def sort_key(row: Row, order: tuple[Order, ...]) -> list[tuple[bool, Any]]:
+    """NULLs last; then all columns."""
+    keys = [row[o.index] if not o.descending else negative(row[o.index]) for o in order]
+    return [(key is None, key or 0) for key in (*keys, *row)]
+
+
+def negative(number: Any) -> Any:
+    return None if number is None else -number
 
 
 def value(expression: Expression, row: Row) -> Any:

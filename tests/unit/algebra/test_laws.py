@@ -1,8 +1,13 @@
-"""The laws of the calculus, on random trees and random data, without Spark and PostgreSQL.
+"""The laws of the calculus, on a tree for each operator and on random trees, with random data,
+without Spark and PostgreSQL.
 
 1. apply(Q(before), ΔQ) = Q(after)
 2. restrict(Q, K) = Q ⋉ K
 3. one change in two refreshes gives the same as in one
+4. trace finds all values that a column can show, and maybe more
+5. what is said to give nothing gives nothing
+6. accumulators of A + Δ are those of A plus those of Δ; groups read again are those of A after
+7. a recursive term applied to rows is the term over these rows
 """
 
 from __future__ import annotations
@@ -11,115 +16,32 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pgstream.algebra.differentiate import Differential, differentiate
-from pgstream.algebra.expressions import Call, Expression, Literal, Ref
+from pgstream.algebra.calculus.differentiate import Differential, differentiate
+from pgstream.algebra.calculus.recursion import Recursion
+from pgstream.algebra.calculus.restrict import restrict
+from pgstream.algebra.calculus.trace import computed, trace
+from pgstream.algebra.expressions import Ref
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
-from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
-from pgstream.algebra.operators.keys import Keys
-from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.outer_join import OuterJoin
-from pgstream.algebra.operators.project import Project
-from pgstream.algebra.operators.scan import Field, Part, Scan, Source
-from pgstream.algebra.operators.union_all import UnionAll
-from pgstream.algebra.operators.weigh import Weigh
-from pgstream.algebra.restrict import restrict
-from pgstream.algebra.types import BIGINT, BOOLEAN, INTEGER, NUMERIC
+from pgstream.algebra.operators.parameter import Parameter
+from pgstream.algebra.operators.project import Project, pick
+from pgstream.algebra.operators.scan import Part, Source
+from pgstream.algebra.operators.table import OPERATORS
+from pgstream.algebra.operators.working import Working
+from pgstream.algebra.plan import Plan, plan
+from pgstream.algebra.types import BIGINT
 
 sys.path.insert(0, str(Path(__file__).parent))
-from reference import World, ZSet, evaluate, minus, plus
+from law_cases import CASES, POSTGRES, TABLES, A, B, tables, trees, worlds
+from reference import Row, World, ZSet, evaluate, minus, plus
 
-TABLES = {
-    1: Scan(Source(1, "public", "a", False), (Field("k", INTEGER), Field("x", INTEGER))),
-    2: Scan(Source(2, "public", "b", True), (Field("k", INTEGER), Field("y", INTEGER))),
-}
-
-values = st.none() | st.integers(0, 3)
-tables = st.dictionaries(st.tuples(values, values), st.integers(1, 2), max_size=4).map(Counter)
-
-
-# --- trees ----------------------------------------------------------------------------------
-
-
-def ref(draw: st.DrawFn, node: Node) -> Ref:
-    index = draw(st.integers(0, len(node.columns) - 1))
-    return Ref(index, node.columns[index].type)
-
-
-def predicate(draw: st.DrawFn, node: Node) -> Expression:
-    form = draw(st.sampled_from(("=", "<", ">", "is null")))
-    if form == "is null":
-        return Call(form, (ref(draw, node),), BOOLEAN)
-    other = draw(st.sampled_from((ref(draw, node), Literal("1", INTEGER))))
-    return Call(form, (ref(draw, node), other), BOOLEAN)
-
-
-def project(draw: st.DrawFn, node: Node) -> Node:
-    """Two columns, plain or computed."""
-    items: list[Expression] = [ref(draw, node), ref(draw, node)]
-    if draw(st.booleans()):
-        items[1] = Call("+", (items[1], Literal("1", INTEGER)), INTEGER)
-    return Project(node, tuple(items), ("p", "q"))
-
-
-def join(draw: st.DrawFn, left: Node, right: Node) -> Node:
-    def column(node: Node) -> int:
-        return draw(st.integers(0, len(node.columns) - 1))
-
-    pairs = draw(st.integers(0, 2))
-    on = tuple({(column(left), column(right)) for _ in range(pairs)})
-    both = Join(left, right, on)
-    condition = predicate(draw, both) if draw(st.booleans()) else None
-    if draw(st.booleans()):
-        return OuterJoin(left, right, on, condition, draw(st.booleans()))
-    return Join(left, right, on, condition)
-
-
-def aggregate(draw: st.DrawFn, node: Node) -> Node:
-    keys = tuple(range(draw(st.integers(0, 2))))[: len(node.columns)]
-    column = draw(st.integers(0, len(node.columns) - 1))
-    function = draw(st.sampled_from(("count", "sum", "avg", "min", "max")))
-    calls = (AggregateCall("count", None, BIGINT), AggregateCall(function, column, NUMERIC))
-    return Aggregate(node, keys, calls)
-
-
-@st.composite
-def trees(draw: st.DrawFn, depth: int = 3) -> Node:
-    if depth == 0:
-        return draw(st.sampled_from(list(TABLES.values())))
-    inner = draw(trees(depth=depth - 1))
-    form = draw(st.sampled_from(("scan", "filter", "project", "join", "union", "aggregate",
-                                 "weigh")))  # fmt: skip
-    match form:
-        case "filter":
-            return Filter(inner, predicate(draw, inner))
-        case "project":
-            return project(draw, inner)
-        case "join":
-            return project(draw, join(draw, inner, draw(trees(depth=depth - 1))))
-        case "union":
-            return UnionAll((project(draw, inner), project(draw, draw(trees(depth=depth - 1)))))
-        case "aggregate":
-            return aggregate(draw, inner)
-        case "weigh":
-            return Weigh(inner, Literal("2", INTEGER))
-    return draw(st.sampled_from(list(TABLES.values())))
-
-
-@st.composite
-def worlds(draw: st.DrawFn) -> World:
-    """Before, stored and after are tables each; the changes are the differences."""
-    stored, committed, pending = {}, {}, {}
-    for relid, scan in TABLES.items():
-        before, now, after = draw(tables), draw(tables), draw(tables)
-        stored[relid] = now
-        committed[relid] = plus(now, minus(before)) if draw(st.booleans()) else Counter()
-        has_pending = scan.source.is_stream and draw(st.booleans())
-        pending[relid] = plus(after, minus(now)) if has_pending else Counter()
-    return World(stored, committed, pending)
+TREES = st.sampled_from(CASES) | trees()
 
 
 def changed(world: World) -> dict[int, frozenset[Part]]:
@@ -142,7 +64,7 @@ def change_of(tree: Node, world: World) -> ZSet:
 
 
 @settings(max_examples=400, deadline=None)
-@given(tree=trees(), world=worlds())
+@given(tree=TREES, world=worlds())
 def test_the_change_leads_from_before_to_after(tree: Node, world: World) -> None:
     before = evaluate(tree, world, world.before)
     after = evaluate(tree, world, world.after)
@@ -150,7 +72,7 @@ def test_the_change_leads_from_before_to_after(tree: Node, world: World) -> None
 
 
 @settings(max_examples=200, deadline=None)
-@given(tree=trees(), world=worlds())
+@given(tree=TREES, world=worlds())
 def test_the_states_are_before_and_after(tree: Node, world: World) -> None:
     state = Differential(changed(world))
     assert plus(evaluate(state.before(tree), world)) == evaluate(tree, world, world.before)
@@ -158,7 +80,7 @@ def test_the_states_are_before_and_after(tree: Node, world: World) -> None:
 
 
 @settings(max_examples=400, deadline=None)
-@given(tree=trees(), world=worlds(), nulls=st.booleans(), data=st.data())
+@given(tree=TREES, world=worlds(), nulls=st.booleans(), data=st.data())
 def test_restriction_is_a_semi_join(
     tree: Node, world: World, nulls: bool, data: st.DataObject
 ) -> None:
@@ -175,7 +97,7 @@ def test_restriction_is_a_semi_join(
 
 
 @settings(max_examples=200, deadline=None)
-@given(tree=trees(), first=st.tuples(tables, tables), middle=st.tuples(tables, tables),
+@given(tree=TREES, first=st.tuples(tables, tables), middle=st.tuples(tables, tables),
        last=st.tuples(tables, tables))  # fmt: skip
 def test_two_refreshes_give_what_one_gives(
     tree: Node,
@@ -188,8 +110,116 @@ def test_two_refreshes_give_what_one_gives(
         committed = {
             relid: plus(a, minus(b)) for relid, a, b in zip(TABLES, after, before, strict=True)
         }
-        return World(stored, committed, {relid: Counter() for relid in TABLES})
+        return World(stored, committed, {relid: Counter() for relid in TABLES}, POSTGRES)
 
     once = change_of(tree, step(first, last))
     twice = plus(change_of(tree, step(first, middle)), change_of(tree, step(middle, last)))
     assert plus(once) == twice
+
+
+@settings(max_examples=200, deadline=None)
+@given(tree=TREES, world=worlds(), data=st.data())
+def test_trace_finds_all_values(tree: Node, world: World, data: st.DataObject) -> None:
+    delta = differentiate(tree, changed(world))
+    if delta is None:
+        return
+    width = len(tree.columns)
+    indexes = tuple(data.draw(st.lists(st.integers(0, width - 1), min_size=1, max_size=2)))
+    shown = values_of(delta, indexes, world)
+    for places in (trace(delta, indexes), computed(delta, indexes)):
+        if places is not None:
+            found = [values_of(node, columns, world) for node, columns in places]
+            assert shown <= set().union(*found)
+
+
+def values_of(node: Node, indexes: tuple[int, ...], world: World) -> set[Row]:
+    return {tuple(row[i] for i in indexes) for row in evaluate(node, world)}
+
+
+@settings(max_examples=200, deadline=None)
+@given(tree=TREES, world=worlds())
+def test_what_is_said_to_give_nothing_gives_nothing(tree: Node, world: World) -> None:
+    def is_empty(node: Node) -> bool:
+        is_leaf = not node.inputs
+        return not evaluate(node, world) if is_leaf else node.gives_nothing(is_empty)
+
+    delta = differentiate(tree, changed(world))
+    for node in delta.walk() if delta else ():
+        if is_empty(node):
+            assert not evaluate(node, world)
+
+
+# --- accumulators -------------------------------------------------------------------------------
+
+SUMS = Aggregate(A, (0,), (AggregateCall("count", None, BIGINT), AggregateCall("sum", 1, BIGINT)))
+ACCUMULATED: Plan = plan(Project(SUMS, (Ref(2, BIGINT),), ("total",)))
+
+
+def accumulators(state: World, tree: Node) -> dict[Row, Row]:
+    """Per group n, nn and sum; the tree ends in a row id."""
+    return {row[:1]: row[1:-1] for row in evaluate(tree, state)}
+
+
+@settings(max_examples=100, deadline=None)
+@given(world=worlds())
+def test_accumulators_add_up(world: World) -> None:
+    whole = {relid: Counter() for relid in TABLES}
+    states = [World({r: at(r) for r in TABLES}, whole, whole) for at in (world.before, world.after)]
+    before, after = (accumulators(state, ACCUMULATED.full({}, None)) for state in states)
+    delta = ACCUMULATED.change(changed(world))
+    change = {} if delta is None else accumulators(world, delta)
+    zeros = (0, 0, 0)
+    for group in {*before, *after, *change}:
+        sums = zip(before.get(group, zeros), change.get(group, zeros), strict=True)
+        assert tuple(a + b for a, b in sums) == after.get(group, zeros)
+
+
+@settings(max_examples=100, deadline=None)
+@given(world=worlds(), groups=st.sets(st.none() | st.integers(0, 3)))
+def test_groups_read_again_are_those_of_the_state_after(
+    world: World, groups: set[int | None]
+) -> None:
+    assert ACCUMULATED.accumulated is not None
+    touched = Parameter("touched groups", ACCUMULATED.accumulated.key_columns)
+    given_ = world.with_parameter(touched.name, Counter({(group,): 1 for group in groups}))
+    again = accumulators(given_, ACCUMULATED.groups_again(changed(world), touched))
+    every = accumulators(world, ACCUMULATED.full(changed(world), None))
+    assert again == {key: sums for key, sums in every.items() if key[0] in groups}
+
+
+# --- recursion ----------------------------------------------------------------------------------
+
+WORKING = Working("t", A.columns)
+STEPS = (
+    pick(Join(WORKING, B, ((1, 0),)), (0, 3)),
+    pick(OuterJoin(WORKING, B, ((1, 0),)), (0, 3)),
+    pick(OuterJoin(WORKING, B, ((1, 0),), nulls_match=True), (0, 3)),
+)
+
+
+@pytest.mark.parametrize("step", STEPS)
+@settings(max_examples=60, deadline=None)
+@given(world=worlds(), rows=tables, at_end=st.booleans())
+def test_a_recursive_term_is_applied_to_rows(
+    step: Node, world: World, rows: ZSet, at_end: bool
+) -> None:
+    source = Source(-1, "pgstream_state", "t", True)
+    recursion = Recursion("t", source, A.fields, A, step, 1, (0, 1))
+    found = Parameter("found", A.columns)
+    given_ = world.with_parameter("found", rows).with_parameter("t", rows)
+    made = evaluate(recursion.applied(found, changed(world), at_end), given_)
+    wanted = evaluate(step, given_, world.after if at_end else world.before)
+    assert plus(*(Counter({row[:-1]: w}) for row, w in made.items())) == plus(wanted)
+
+
+# --- all of it ----------------------------------------------------------------------------------
+
+
+def test_every_operator_occurs_in_the_laws() -> None:
+    everything = {relid: frozenset(Part) for relid in TABLES}
+    deltas = [differentiate(tree, everything) for tree in CASES]
+    deltas += [ACCUMULATED.change(everything)]
+    rows = Parameter("found", A.columns)
+    tried = [*CASES, *STEPS, restrict(CASES[0], (0,), Keys(rows, (0,)))]
+    tried += [delta for delta in deltas if delta is not None]
+    assert {type(node) for tree in tried for node in tree.walk()} == set(OPERATORS)

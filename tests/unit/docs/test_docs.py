@@ -10,7 +10,7 @@ import pytest
 
 from documents import REFERENCE, ROOT, names, rows
 from pgstream import errors
-from pgstream.algebra.functions import SPARK_LIST
+from pgstream.algebra.placement.spark_list import SPARK_LIST
 from pgstream.cli.app import COMMANDS
 from pgstream.database.migrate import migrations
 from pgstream.database.sql_functions import sql_files

@@ -1,1 +1,1 @@
-"""One operator per file: its node, its batch meaning, its delta rule."""
+"""One operator per file, with all that is known about it; `table` lists them all."""

@@ -23,7 +23,16 @@ from pgstream.algebra.operators.aggregate import (
     Aggregate,
     AggregateCall,
 )
-from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.node import (
+    Column,
+    IsEmpty,
+    Keys,
+    Node,
+    OfDeltaTrees,
+    Origin,
+    Restrict,
+    names_at,
+)
 from pgstream.algebra.types import BIGINT, DOUBLE, INTEGER, NUMERIC, Type
 
 LIMB = 13
@@ -50,7 +59,7 @@ class Accumulator:
 
 
 @dataclass(frozen=True, eq=False)
-class Accumulate(Node):
+class Accumulate(OfDeltaTrees):
     input: Node
     keys: tuple[int, ...]
     accumulators: tuple[Accumulator, ...]
@@ -62,6 +71,19 @@ class Accumulate(Node):
         sums = [Column(a.name, a.type) for a in self.accumulators]
         removed = [Column(f"removed_{a.name}", a.type) for a in self.removed]
         return tuple(keys + sums + removed)
+
+    def describe(self) -> str:
+        listed = ", ".join(a.name for a in self.accumulators)
+        return f"Accumulate {listed} by ({names_at(self.keys, self.input.columns)})"
+
+    def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
+        return None
+
+    def origins_of(self, index: int) -> tuple[Origin, ...]:
+        return (Origin(0, self.keys[index]),) if index < len(self.keys) else ()
+
+    def gives_nothing(self, is_empty: IsEmpty) -> bool:
+        return bool(self.keys) and is_empty(self.input)
 
     @property
     def removed(self) -> tuple[Accumulator, ...]:

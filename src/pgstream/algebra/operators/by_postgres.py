@@ -13,16 +13,25 @@ gives c0, c1, … and w again. A key-local query sees each row as often as it oc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pgstream.algebra.expressions import Expression, Ref, to_postgres
-from pgstream.algebra.operators.keys import local_delta
-from pgstream.algebra.operators.node import Column, Node
-
-if TYPE_CHECKING:
-    from pgstream.algebra.differentiate import Differential
+from pgstream.algebra.operators.key_filter import through_kept
+from pgstream.algebra.operators.key_local import local_delta
+from pgstream.algebra.operators.node import (
+    Calculus,
+    Column,
+    ColumnsOf,
+    IsEmpty,
+    Keys,
+    Node,
+    Origin,
+    Restrict,
+    Retype,
+    names_at,
+)
 
 ROWS = "__pgs_rows"
 
@@ -41,16 +50,56 @@ class ByPostgres(Node):
     def columns(self) -> tuple[Column, ...]:
         return self.shape
 
+    def describe(self) -> str:
+        by = "" if self.keys is None else f" by ({names_at(self.keys, self.input.columns)})"
+        return f"ByPostgres {self.label}{by}"
+
+    def delta(self, change: Calculus) -> Node | None:
+        if self.keys is not None:
+            return local_delta(self, self.keys, change)
+        inner = change.delta(self.input)
+        return inner and self.with_inputs(inner)
+
+    def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
+        own = self.keys
+        kept = [o if own is None or o in own else None for o in self.origins]
+        return through_kept(self, kept, indexes, keys, down)
+
+    def origins_of(self, index: int) -> tuple[Origin, ...]:
+        column = self.origins[index]
+        return () if column is None else (Origin(0, column),)
+
     @property
-    def wants_rows(self) -> bool:
+    def is_at_hand(self) -> bool:
+        return True
+
+    @property
+    def needs_positive_input(self) -> bool:
         return self.keys is not None
 
+    @property
+    def read_again(self) -> tuple[ColumnsOf, ...]:
+        return () if self.keys is None else ((self.input, self.keys),)
 
-def delta(node: ByPostgres, change: Differential) -> Node | None:
-    if node.keys is not None:
-        return local_delta(node, node.input, node.keys, change)
-    inner = change.delta(node.input)
-    return inner and node.with_inputs(inner)
+    def nonlinear_in(self, input: Node) -> str | None:
+        return None if self.keys is None else self.label
+
+    def gives_nothing(self, is_empty: IsEmpty) -> bool:
+        return self.keys != () and is_empty(self.input)
+
+    # --- in which form values travel ------------------------------------------------------------
+
+    def computes(self, index: int) -> bool:
+        """What PostgreSQL computes has any form."""
+        return False
+
+    @property
+    def reads(self) -> Iterator[Origin]:
+        yield from (Origin(0, key) for key in self.keys or ())
+
+    def retyped(self, retype: Retype) -> Node:
+        shape = [replace(c, type=retype(i, c.type)) for i, c in enumerate(self.shape)]
+        return replace(self, shape=tuple(shape))
 
 
 def select(items: Sequence[str], source: str, weight: str = "r.w") -> str:

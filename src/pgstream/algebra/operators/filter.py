@@ -5,26 +5,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
-from pgstream.algebra.expressions import Expression
-from pgstream.algebra.operators.node import Column, Node
-
-if TYPE_CHECKING:
-    from pgstream.algebra.differentiate import Differential
+from pgstream.algebra.expressions import Expression, Ref, conjunction, conjuncts, to_postgres
+from pgstream.algebra.operators.by_postgres import computed
+from pgstream.algebra.operators.node import Node, Refusal, in_words
+from pgstream.algebra.operators.row_local import RowLocal
 
 
 @dataclass(frozen=True, eq=False)
-class Filter(Node):
-    input: Node
+class Filter(RowLocal):
     predicate: Expression
 
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        return self.input.columns
+    def describe(self) -> str:
+        return f"Filter {in_words(self.predicate, self.input.columns)}"
+
+    def legalized(self, refusal: Refusal) -> Node:
+        return filtered(self.input, list(conjuncts(self.predicate)), refusal)
+
+    def with_computed(self, index: int, compute: Callable[[Any], Any]) -> tuple[Node, int] | None:
+        found = self.input.with_computed(index, compute)
+        return found and (self.with_inputs(found[0]), found[1])
 
 
-def delta(node: Filter, change: Differential) -> Node | None:
-    inner = change.delta(node.input)
-    return inner and Filter(inner, node.predicate)
+def filtered(tree: Node, conditions: Sequence[Expression], refusal: Refusal) -> Node:
+    """The rows for which all conditions are true; those that Spark must not evaluate come last."""
+    ours = conjunction([part for part in conditions if refusal(part) is None])
+    rest = conjunction([part for part in conditions if refusal(part) is not None])
+    if ours is not None:
+        tree = Filter(tree, ours)
+    if rest is None:
+        return tree
+    columns = tree.columns
+    every = [Ref(i, column.type) for i, column in enumerate(columns)]
+    where = to_postgres(rest, lambda i: f"r.c{i}")
+    return computed(tree, every, [column.name for column in columns], where)

@@ -10,16 +10,33 @@ joined to the rows around it by the values that it was computed for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from pgstream.algebra.expressions import Expression
-from pgstream.algebra.operators.keys import Keys
-from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.expressions import (
+    Call,
+    Expression,
+    conjunction,
+    conjuncts,
+    plain_column,
+    refs,
+    shift,
+)
+from pgstream.algebra.operators.filter import filtered
+from pgstream.algebra.operators.key_filter import KeyFilter
+from pgstream.algebra.operators.node import (
+    Calculus,
+    Column,
+    IsEmpty,
+    Keys,
+    Node,
+    Origin,
+    PushDown,
+    Refusal,
+    Restrict,
+    in_words,
+)
 from pgstream.algebra.operators.union_all import add
-
-if TYPE_CHECKING:
-    from pgstream.algebra.differentiate import Differential
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,27 +61,118 @@ class Pairing(Node):
     def right_keys(self) -> tuple[int, ...]:
         return tuple(right for _, right in self.on)
 
+    def words(self, kind: str) -> str:
+        left, right = self.left.columns, self.right.columns
+        equals = "IS NOT DISTINCT FROM" if self.nulls_match else "="
+        pairs = [f"{left[a].name} {equals} {right[b].name}" for a, b in self.on]
+        if self.condition is not None:
+            pairs.append(in_words(self.condition, self.columns))
+        return f"{kind} on {' AND '.join(pairs)}" if pairs else f"{kind} (no equality)"
+
+    def flows(self, index: int) -> tuple[Origin, ...]:
+        return (self.beside(index),)
+
+    def computes(self, index: int) -> bool:
+        return False
+
+    @property
+    def reads(self) -> Iterator[Origin]:
+        yield from (Origin(0, key) for key in self.left_keys)
+        yield from (Origin(1, key) for key in self.right_keys)
+        yield from self.read_by_expressions
+
+    def right_beside(self, found: Node, down: Restrict) -> Node:
+        """The right side, read by the keys of the rows found on the left; whole without any."""
+        if not self.on:
+            return self.right
+        return down(self.right, self.right_keys, Keys(found, self.left_keys, self.nulls_match))
+
+    def left_beside(self, found: Node, down: Restrict) -> Node:
+        if not self.on:
+            return self.left
+        return down(self.left, self.left_keys, Keys(found, self.right_keys, self.nulls_match))
+
 
 @dataclass(frozen=True, eq=False)
 class Join(Pairing):
     """Inner or cross join."""
 
+    def describe(self) -> str:
+        return self.words("Join")
 
-def delta(node: Join, change: Differential) -> Node | None:
-    left, right = change.delta(node.left), change.delta(node.right)
-    terms: list[Node | None] = []
-    if left is not None:
-        partner = change.after(node.right)
-        if node.on:
-            partner = change.restrict(
-                partner, node.right_keys, Keys(left, node.left_keys, node.nulls_match)
-            )
-        terms.append(node.with_inputs(left, partner))
-    if right is not None:
-        partner = change.before(node.left)
-        if node.on:
-            partner = change.restrict(
-                partner, node.left_keys, Keys(right, node.right_keys, node.nulls_match)
-            )
-        terms.append(node.with_inputs(partner, right))
-    return add(*terms)
+    def delta(self, change: Calculus) -> Node | None:
+        left, right = change.delta(self.left), change.delta(self.right)
+        terms: list[Node | None] = []
+        if left is not None:
+            now = self.with_inputs(self.left, change.after(self.right))
+            terms.append(self.with_inputs(left, now.right_beside(left, change.restrict)))
+        if right is not None:
+            old = self.with_inputs(change.before(self.left), self.right)
+            terms.append(self.with_inputs(old.left_beside(right, change.restrict), right))
+        return add(*terms)
+
+    def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
+        """To the side that has more of the columns, then to the other by the rows found."""
+        width = len(self.left.columns)
+        on_left = tuple(p for p, i in enumerate(indexes) if i < width)
+        on_right = tuple(p for p, i in enumerate(indexes) if i >= width)
+        if len(on_left) >= len(on_right):
+            left = down(self.left, tuple(indexes[p] for p in on_left), keys.pick(on_left))
+            right = self.right_beside(left, down)
+        else:
+            columns = tuple(indexes[p] - width for p in on_right)
+            right = down(self.right, columns, keys.pick(on_right))
+            left = self.left_beside(right, down)
+        narrowed = self.with_inputs(left, right)
+        return KeyFilter(narrowed, indexes, keys) if on_left and on_right else narrowed
+
+    def origins_of(self, index: int) -> tuple[Origin, ...]:
+        return (self.beside(index),)
+
+    def gives_nothing(self, is_empty: IsEmpty) -> bool:
+        return is_empty(self.left) or is_empty(self.right)
+
+    # --- who evaluates what -------------------------------------------------------------------
+
+    def legalized(self, refusal: Refusal) -> Node:
+        if self.condition is None:
+            return self
+        parts = list(conjuncts(self.condition))
+        ours = conjunction([part for part in parts if refusal(part) is None])
+        rest = [part for part in parts if refusal(part) is not None]
+        joined = replace(self, condition=ours)
+        return filtered(joined, rest, refusal) if rest else joined
+
+    def push_down(
+        self, conditions: Sequence[Expression], down: PushDown, refusal: Refusal
+    ) -> Node | None:
+        """σ(p ∧ q)(A ⋈ B) = σp(A) ⋈ σq(B), where p reads A only and q reads B only; an equality
+        between a column of A and a column of B becomes a key of the join."""
+        width = len(self.left.columns)
+        left: list[Expression] = []
+        right: list[Expression] = []
+        on = list(self.on)
+        rest = list(conjuncts(self.condition)) if self.condition else []
+        for part in conditions:
+            used = refs(part)
+            if used and max(used) < width:
+                left.append(part)
+            elif used and min(used) >= width:
+                right.append(shift(part, -width))
+            elif (pair := key_pair(part, width, refusal)) and not self.nulls_match:
+                on.append(pair)
+            else:
+                rest.append(part)
+        sides = down(self.left, left), down(self.right, right)
+        return Join(*sides, tuple(on), conjunction(rest), self.nulls_match)
+
+
+def key_pair(part: Expression, width: int, refusal: Refusal) -> tuple[int, int] | None:
+    """The columns of both sides that the condition says are equal, if that is all it says."""
+    if not (isinstance(part, Call) and part.function == "=") or refusal(part):
+        return None
+    first, second = (plain_column(side) for side in part.arguments)
+    if first is None or second is None:
+        return None
+    low, high = min(first, second), max(first, second)
+    return (low, high - width) if low < width <= high else None

@@ -7,29 +7,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgstream.algebra.operators.node import Column, Node
-from pgstream.algebra.operators.scan import Change
+from pgstream.algebra.operators.node import Node, OfDeltaTrees
+from pgstream.algebra.operators.row_local import RowLocal
 
 
 @dataclass(frozen=True, eq=False)
-class Negate(Node):
-    input: Node
+class Negate(OfDeltaTrees, RowLocal):
+    def describe(self) -> str:
+        return "Negate"
 
     @property
-    def columns(self) -> tuple[Column, ...]:
-        return self.input.columns
+    def is_signed(self) -> bool:
+        return True
+
+    @property
+    def only_arranges(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True, eq=False)
-class Consolidate(Node):
-    input: Node
+class Consolidate(OfDeltaTrees, RowLocal):
+    def describe(self) -> str:
+        return "Consolidate"
 
     @property
-    def columns(self) -> tuple[Column, ...]:
-        return self.input.columns
-
-    @property
-    def gives_rows(self) -> bool:
+    def output_is_positive(self) -> bool:
+        """Over a state; a change it leaves signed, but nothing asks that of a change."""
         return True
 
 
@@ -39,15 +42,9 @@ def negate(node: Node | None) -> Node | None:
 
 def settled(node: Node) -> Node:
     """The state as rows that exist: consolidated if weights of both signs may meet in it."""
-    return Consolidate(node) if is_signed(node) else node
-
-
-def is_signed(node: Node) -> bool:
-    if isinstance(node, Change | Negate):
-        return True
-    return not node.gives_rows and any(map(is_signed, node.inputs))
+    return Consolidate(node) if node.is_signed else node
 
 
 def seen_by(operator: Node, state: Node) -> Node:
     """The state, as the operator must see it."""
-    return settled(state) if operator.wants_rows else state
+    return settled(state) if operator.needs_positive_input else state

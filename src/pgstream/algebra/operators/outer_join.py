@@ -7,23 +7,33 @@ Key-local on the equality columns K:
 
 No case analysis: a first match, a last match and a padded row that changes are all in it.
 Unless `nulls_match`, a row with a NULL key matches nothing; it is there, padded, if its side
-is kept.
+is kept. In its left side a LEFT join is linear.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pgstream.algebra.operators.join import Pairing
-from pgstream.algebra.operators.keys import Keys
+from pgstream.algebra.expressions import Expression, conjunction, refs, shift
+from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.join import Pairing, key_pair
+from pgstream.algebra.operators.key_filter import KeyFilter
 from pgstream.algebra.operators.negate import negate, settled
-from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.node import (
+    Calculus,
+    ColumnsOf,
+    IsEmpty,
+    Keys,
+    Node,
+    Origin,
+    PushDown,
+    Refusal,
+    Restrict,
+)
 from pgstream.algebra.operators.project import pick
 from pgstream.algebra.operators.union_all import add
-
-if TYPE_CHECKING:
-    from pgstream.algebra.differentiate import Differential
+from pgstream.errors import UnsupportedExpression
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,33 +41,131 @@ class OuterJoin(Pairing):
     keeps_right: bool = False
     """FULL: rows of the right side without a partner are kept too."""
 
+    def describe(self) -> str:
+        return self.words("FullJoin" if self.keeps_right else "LeftJoin")
+
+    def delta(self, change: Calculus) -> Node | None:
+        left, right = change.delta(self.left), change.delta(self.right)
+        # A sum of keys, never consolidated: +1 on one side and −1 on the other is still a key.
+        touched = add(
+            left and pick(left, self.left_keys),
+            right and pick(right, self.right_keys),
+        )
+        if touched is None:
+            return None
+        after = self._of_keys(touched, change.after(self.left), change.after(self.right), change)
+        before = self._of_keys(touched, change.before(self.left), change.before(self.right), change)
+        return add(after, negate(before))
+
+    def _of_keys(self, touched: Node, left: Node, right: Node, change: Calculus) -> Node:
+        """The join of the rows with the touched keys; of all rows, where it has no equality."""
+        if self.on:
+            every = tuple(range(len(self.on)))
+            right_nulls = self.keeps_right or self.nulls_match
+            left = change.restrict(left, self.left_keys, Keys(touched, every))
+            right = change.restrict(right, self.right_keys, Keys(touched, every, right_nulls))
+        return self.with_inputs(settled(left), settled(right))
+
+    def linear_delta(self, change: Calculus) -> Node | None:
+        left = change.delta(self.left)
+        assert left is not None
+        now = self.with_inputs(self.left, change.after(self.right))
+        # A partner that came or went must not hide that there is none.
+        return self.with_inputs(left, settled(now.right_beside(left, change.restrict)))
+
+    def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
+        """Like a join, as long as no row that is padded on the wanted columns is wanted.
+
+        A padded column is NULL, so keys without NULL want rows that their side really has; LEFT
+        never pads its left side. The key filter above drops what the narrowed join pads by itself.
+        """
+        width = len(self.left.columns)
+        on_left = tuple(p for p, i in enumerate(indexes) if i < width)
+        if not self.on or (keys.nulls and (self.keeps_right or not on_left)):
+            return None
+        if on_left:
+            left = down(self.left, tuple(indexes[p] for p in on_left), keys.pick(on_left))
+            right = self.right_beside(left, down)
+        else:
+            right = down(self.right, tuple(i - width for i in indexes), keys)
+            left = self.left_beside(right, down)
+        narrowed = self.with_inputs(left, right)
+        exact = len(on_left) == len(indexes) and not self.keeps_right
+        return narrowed if exact else KeyFilter(narrowed, indexes, keys)
+
+    def origins_of(self, index: int) -> tuple[Origin, ...]:
+        """The left side of LEFT is never padded; a padded NULL is no value of a side."""
+        is_padded = self.keeps_right or index >= len(self.left.columns)
+        return () if is_padded else (Origin(0, index),)
+
+    def shown_by(self, indexes: tuple[int, ...]) -> list[ColumnsOf] | None:
+        return None if self.keeps_right else super().shown_by(indexes)
+
     @property
-    def wants_rows(self) -> bool:
+    def needs_positive_input(self) -> bool:
         return True
 
+    @property
+    def read_again(self) -> tuple[ColumnsOf, ...]:
+        return ((self.left, self.left_keys), (self.right, self.right_keys))
 
-def delta(node: OuterJoin, change: Differential) -> Node | None:
-    left, right = change.delta(node.left), change.delta(node.right)
-    # A sum of keys, never consolidated: +1 on one side and −1 on the other is still a key.
-    touched = add(
-        left and pick(left, node.left_keys),
-        right and pick(right, node.right_keys),
-    )
-    if touched is None:
-        return None
+    def nonlinear_in(self, input: Node) -> str | None:
+        linear = not self.keeps_right and input is self.left
+        return None if linear else "the side of an outer join that is padded"
 
-    def side(tree: Node, indexes: tuple[int, ...], nulls: bool) -> Node:
-        if not node.on:
-            return settled(tree)  # the empty key: the operator is computed anew
-        keys = Keys(touched, tuple(range(len(node.on))), nulls)
-        return settled(change.restrict(tree, indexes, keys))
+    def gives_nothing(self, is_empty: IsEmpty) -> bool:
+        return is_empty(self.left) and (not self.keeps_right or is_empty(self.right))
 
-    def joined(first: Node, second: Node) -> Node:
-        right_nulls = node.keeps_right or node.nulls_match
-        return node.with_inputs(
-            side(first, node.left_keys, True), side(second, node.right_keys, right_nulls)
+    # --- who evaluates what -------------------------------------------------------------------
+
+    def legalized(self, refusal: Refusal) -> Node:
+        refused = refusal(self.condition) if self.condition is not None else None
+        if refused is None:
+            return self
+        raise UnsupportedExpression(
+            f"The expression {refused} cannot be computed exactly in the ON of an outer join.",
+            construct=refused.split(" on ")[0],
+            detail="Spark does not evaluate it as PostgreSQL does, and it does not read the "
+            "columns of one table only.",
+            hint="Compute it in a subquery in FROM, and compare its column in ON.",
         )
 
-    after = joined(change.after(node.left), change.after(node.right))
-    before = joined(change.before(node.left), change.before(node.right))
-    return add(after, negate(before))
+    def push_down(
+        self, conditions: Sequence[Expression], down: PushDown, refusal: Refusal
+    ) -> Node | None:
+        """Only what reads the left side of a LEFT join goes below it."""
+        width = len(self.left.columns)
+        below: list[Expression] = []
+        above: list[Expression] = []
+        for part in conditions:
+            used = refs(part)
+            goes = not self.keeps_right and used and max(used) < width
+            (below if goes else above).append(part)
+        joined = self.with_inputs(down(self.left, below), self.right)
+        predicate = conjunction(above)
+        return joined if predicate is None else Filter(joined, predicate)
+
+
+def outer_joined(
+    left: Node,
+    right: Node,
+    conditions: Sequence[Expression],
+    keeps_right: bool,
+    down: PushDown,
+    refusal: Refusal,
+) -> OuterJoin:
+    """By the conditions of ON: key pairs, conditions of the right side alone, and the rest."""
+    width = len(left.columns)
+    on: list[tuple[int, int]] = []
+    inner: list[Expression] = []
+    rest: list[Expression] = []
+    for part in conditions:
+        used = refs(part)
+        if pair := key_pair(part, width, refusal):
+            on.append(pair)
+        elif used and min(used) >= width and not keeps_right:
+            inner.append(shift(part, -width))
+        else:
+            rest.append(part)
+    right = down(right, inner)
+    return OuterJoin(left, right, tuple(on), conjunction(rest), keeps_right=keeps_right)

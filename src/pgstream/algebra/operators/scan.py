@@ -1,7 +1,8 @@
-"""Scan: a source table, and its three leaves.
+"""Scan: a source table, and the leaves that it becomes in a delta tree.
 
     Scan(R)              the table, in a query
     Stored(R)            R as the exported snapshot shows it
+    Lookup(R, c, K)      Stored(R) ⋉ K: PostgreSQL reads just the rows whose columns c are in K
     Change(R, COMMITTED) what the snapshot shows and the old frontier did not
     Change(R, PENDING)   what this very cycle does to R, not committed yet
 
@@ -14,10 +15,23 @@ A base table has no pending part. A stream table that the same cycle refreshes h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.negate import negate
+from pgstream.algebra.operators.node import (
+    Calculus,
+    Column,
+    Keys,
+    Leaf,
+    Node,
+    OfDeltaTrees,
+    Restrict,
+    Retype,
+    names_at,
+)
+from pgstream.algebra.operators.union_all import add
 from pgstream.algebra.types import Type
 
 
@@ -45,8 +59,13 @@ class Field:
     equal_to: str | None = None
 
 
+class Part(StrEnum):
+    COMMITTED = "committed"
+    PENDING = "pending"
+
+
 @dataclass(frozen=True, eq=False)
-class Scan(Node):
+class Scan(Leaf):
     source: Source
     fields: tuple[Field, ...]
 
@@ -54,34 +73,79 @@ class Scan(Node):
     def columns(self) -> tuple[Column, ...]:
         return tuple(Column(f.name, f.type) for f in self.fields)
 
+    def describe(self) -> str:
+        return f"Scan {self.source} ({', '.join(f.name for f in self.fields)})"
 
-class Part(StrEnum):
-    COMMITTED = "committed"
-    PENDING = "pending"
+    def delta(self, change: Calculus) -> Node | None:
+        return add(*(self._changed(part, change) for part in Part))
+
+    def state(self, change: Calculus, after: bool) -> Node:
+        changed = self._changed(Part.PENDING if after else Part.COMMITTED, change)
+        state = add(Stored(self), changed if after else negate(changed))
+        assert state is not None
+        return state
+
+    def _changed(self, part: Part, change: Calculus) -> Node | None:
+        return Change(self, part) if change.has_changed(self.source.relid, part) else None
+
+    def with_computed(
+        self, index: int, compute: Callable[[Field], Field]
+    ) -> tuple[Node, int] | None:
+        field = compute(self.fields[index])
+        if field in self.fields:
+            return self, self.fields.index(field)
+        return Scan(self.source, (*self.fields, field)), len(self.fields)
+
+    def computes(self, index: int) -> bool:
+        """The rows of a recursive CTE come from Spark."""
+        return self.source.relid < 0
+
+    def retyped(self, retype: Retype) -> Node:
+        fields = [replace(f, type=retype(i, f.type)) for i, f in enumerate(self.fields)]
+        return replace(self, fields=tuple(fields))
 
 
 @dataclass(frozen=True, eq=False)
-class Stored(Node):
+class Stored(OfDeltaTrees, Leaf):
     scan: Scan
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return ()
 
     @property
     def columns(self) -> tuple[Column, ...]:
         return self.scan.columns
 
+    def describe(self) -> str:
+        return f"Stored {self.scan.source}"
+
+    def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
+        return Lookup(self, indexes, keys)
+
 
 @dataclass(frozen=True, eq=False)
-class Change(Node):
+class Change(OfDeltaTrees, Leaf):
     scan: Scan
     part: Part
 
     @property
-    def inputs(self) -> tuple[Node, ...]:
-        return ()
+    def columns(self) -> tuple[Column, ...]:
+        return self.scan.columns
+
+    def describe(self) -> str:
+        return f"Change {self.scan.source}" + (" pending" if self.part is Part.PENDING else "")
+
+    @property
+    def is_signed(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup(OfDeltaTrees, Leaf):
+    stored: Stored
+    indexes: tuple[int, ...]
+    keys: Keys
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        return self.scan.columns
+        return self.stored.columns
+
+    def describe(self) -> str:
+        return f"Lookup {self.stored.scan.source} by {names_at(self.indexes, self.stored.columns)}"

@@ -6,24 +6,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pgstream.algebra.operators.node import Column, Node
-
-if TYPE_CHECKING:
-    from pgstream.algebra.differentiate import Differential
+from pgstream.algebra.operators.node import Keys, Node, Restrict
+from pgstream.algebra.operators.row_local import RowLocal
 
 
 @dataclass(frozen=True, eq=False)
-class Shared(Node):
-    input: Node
+class Shared(RowLocal):
     name: str
 
+    def describe(self) -> str:
+        return f"Shared {self.name}"
+
+    def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
+        """What is read by key is another relation for each set of keys: nothing is shared."""
+        return down(self.input, indexes, keys)
+
     @property
-    def columns(self) -> tuple[Column, ...]:
-        return self.input.columns
-
-
-def delta(node: Shared, change: Differential) -> Node | None:
-    inner = change.delta(node.input)
-    return inner and Shared(inner, node.name)
+    def is_at_hand(self) -> bool:
+        return True

@@ -8,25 +8,15 @@ Linear, so Δ Weigh(A) = Weigh(Δ A). INTERSECT ALL and EXCEPT ALL end in it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pgstream.algebra.expressions import Expression
-from pgstream.algebra.operators.node import Column, Node
-
-if TYPE_CHECKING:
-    from pgstream.algebra.differentiate import Differential
+from pgstream.algebra.operators.node import in_words
+from pgstream.algebra.operators.row_local import RowLocal
 
 
 @dataclass(frozen=True, eq=False)
-class Weigh(Node):
-    input: Node
+class Weigh(RowLocal):
     count: Expression
 
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        return self.input.columns
-
-
-def delta(node: Weigh, change: Differential) -> Node | None:
-    inner = change.delta(node.input)
-    return inner and Weigh(inner, node.count)
+    def describe(self) -> str:
+        return f"Weigh {in_words(self.count, self.input.columns)}"

@@ -11,18 +11,27 @@ partition gives the same rows each time it is computed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from operator import add
-from typing import TYPE_CHECKING
+from typing import Self
 
-from pgstream.algebra.expressions import Expression
-from pgstream.algebra.operators.keys import local_delta
-from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.expressions import Expression, refs
+from pgstream.algebra.operators.key_filter import through_kept
+from pgstream.algebra.operators.key_local import local_delta
+from pgstream.algebra.operators.node import (
+    Calculus,
+    Column,
+    ColumnsOf,
+    IsEmpty,
+    Keys,
+    Node,
+    Origin,
+    Refusal,
+    Restrict,
+    names_at,
+)
 from pgstream.algebra.types import Type
-
-if TYPE_CHECKING:
-    from pgstream.algebra.differentiate import Differential
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +98,56 @@ class Window(Node):
     def columns(self) -> tuple[Column, ...]:
         return self.input.columns + tuple(Column(c.function, c.type) for c in self.calls)
 
+    def describe(self) -> str:
+        listed = ", ".join(f"{c.function} ({c.frame})" for c in self.calls)
+        return f"Window {listed} by ({names_at(self.keys, self.input.columns)})"
+
+    def delta(self, change: Calculus) -> Node | None:
+        return local_delta(self, self.keys, change)
+
+    def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
+        """By partition: other keys would take away rows that the functions see."""
+        kept = [i if i in self.keys else None for i in range(len(self.columns))]
+        return through_kept(self, kept, indexes, keys, down)
+
+    def origins_of(self, index: int) -> tuple[Origin, ...]:
+        return (Origin(0, index),) if index < len(self.input.columns) else ()
+
     @property
-    def wants_rows(self) -> bool:
+    def needs_positive_input(self) -> bool:
         return True
 
+    @property
+    def read_again(self) -> tuple[ColumnsOf, ...]:
+        return ((self.input, self.keys),)
 
-def delta(node: Window, change: Differential) -> Node | None:
-    return local_delta(node, node.input, node.keys, change)
+    def nonlinear_in(self, input: Node) -> str | None:
+        return "a window function"
+
+    def gives_nothing(self, is_empty: IsEmpty) -> bool:
+        return is_empty(self.input)
+
+    # --- who evaluates what -------------------------------------------------------------------
+
+    @property
+    def held_expressions(self) -> tuple[Expression, ...]:
+        return tuple(argument for call in self.calls for argument in call.arguments)
+
+    def with_expressions(self, *expressions: Expression) -> Self:
+        remaining = iter(expressions)
+        calls = [
+            replace(call, arguments=tuple(next(remaining) for _ in call.arguments))
+            for call in self.calls
+        ]
+        return replace(self, calls=tuple(calls))
+
+    def legalized(self, refusal: Refusal) -> Node:
+        """Lowering gives it only calls that Spark computes as PostgreSQL does."""
+        return self
+
+    @property
+    def reads(self) -> Iterator[Origin]:
+        yield from (Origin(0, key) for key in self.keys)
+        for call in self.calls:
+            yield from (Origin(0, order.index) for order in call.order)
+            yield from (Origin(0, i) for argument in call.arguments for i in refs(argument))

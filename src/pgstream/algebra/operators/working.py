@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.node import Calculus, Column, Leaf, Node
 
 
 @dataclass(frozen=True, eq=False)
-class Working(Node):
+class Working(Leaf):
     name: str
     shape: tuple[Column, ...]
 
     @property
     def columns(self) -> tuple[Column, ...]:
         return self.shape
+
+    def describe(self) -> str:
+        return f"Working {self.name}"
+
+    def delta(self, change: Calculus) -> Node | None:
+        raise AssertionError("it is replaced before its change is asked for")

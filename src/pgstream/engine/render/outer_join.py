@@ -1,8 +1,10 @@
 """LEFT and FULL join of rows that exist; a padded row keeps its own side's weight."""
 
+from dataclasses import replace
+
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.engine.relation import Relation, Select
-from pgstream.engine.render.join import on_condition
+from pgstream.engine.render.join import SINGLE_TASK, on_condition
 
 
 def outer_join(node: OuterJoin, left: Relation, right: Relation) -> Relation:
@@ -11,4 +13,4 @@ def outer_join(node: OuterJoin, left: Relation, right: Relation) -> Relation:
     condition = on_condition(node, left, right) or "true"
     source = f"({left.sql}) l {how} JOIN ({right.sql}) r ON {condition}"
     weight = "coalesce(l.w, 1) * coalesce(r.w, 1)"
-    return Select(tuple(columns), weight, source).relation()
+    return replace(Select(tuple(columns), weight, source).relation(), single_task=SINGLE_TASK)

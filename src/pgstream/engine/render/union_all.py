@@ -8,8 +8,14 @@ from pgstream.engine.carriers import union_carrier
 from pgstream.engine.expressions import Rendered, cast
 from pgstream.engine.relation import Relation
 
+# A union has as many partitions as it has terms.
+SINGLE_TASK = "COALESCE(1)"
+
 
 def union_all(node: UnionAll, *terms: Relation) -> Relation:
+    """Of the terms that give rows."""
+    if len(terms) == 1:
+        return terms[0]
     columns = zip(*(term.carriers for term in terms), strict=True)
     carriers = [reduce(union_carrier, column) for column in columns]
     aligned: list[Relation] = []
@@ -22,4 +28,5 @@ def union_all(node: UnionAll, *terms: Relation) -> Relation:
         is_closed = term.open is None and list(term.carriers) == carriers
         aligned.append(term if is_closed else replace(below, items=tuple(items)).relation())
     # No parentheses: to tell ((SELECT …) … from a join, Spark's parser reads on to its end.
-    return Relation(" UNION ALL ".join(term.sql for term in aligned), tuple(carriers))
+    text = " UNION ALL ".join(term.sql for term in aligned)
+    return Relation(text, tuple(carriers), single_task=SINGLE_TASK)

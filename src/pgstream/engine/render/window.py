@@ -1,8 +1,8 @@
 """Window functions, over rows that occur as often as their weight says."""
 
 from pgstream.algebra.operators.window import Window, WindowCall
+from pgstream.algebra.placement.windows import spark_form
 from pgstream.algebra.types import Type
-from pgstream.algebra.windows import spark_form
 from pgstream.engine.carriers import BIGINT, carrier_of, decimal
 from pgstream.engine.expressions import Rendered, carried, cast, common, comparable, render
 from pgstream.engine.relation import Relation, select

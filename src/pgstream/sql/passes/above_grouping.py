@@ -26,7 +26,6 @@ from pgstream.sql.parse import Query
 from pgstream.sql.passes.build import (
     Names,
     all_of,
-    and_parts,
     as_item,
     derived,
     everywhere,
@@ -34,7 +33,7 @@ from pgstream.sql.passes.build import (
     replaced,
 )
 from pgstream.sql.passes.quantified import compares_with_rows
-from pgstream.sql.walk import bare
+from pgstream.sql.walk import and_parts, bare
 
 BELOW = ("from_", "joins", "laterals", "where", "group")
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from pgstream.sql.parse import Query
-from pgstream.sql.walk import bare
 
 PREFIX = "__pgs_"
 
@@ -66,13 +65,6 @@ def as_item(value: exp.Expr, name: str) -> exp.Alias:
     if isinstance(value, exp.Column) and isinstance(value.this, exp.Star):
         value = exp.Column(this=value.args["table"].copy())
     return exp.Alias(this=value.copy(), alias=exp.to_identifier(name))
-
-
-def and_parts(node: exp.Expr) -> list[exp.Expr]:
-    node = bare(node)
-    if isinstance(node, exp.And):
-        return and_parts(node.this) + and_parts(node.expression)
-    return [node]
 
 
 def all_of(conditions: Sequence[exp.Expr]) -> exp.Expr:

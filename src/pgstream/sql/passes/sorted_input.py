@@ -24,7 +24,7 @@ from pgstream.sql.ordered_calls import add_order, is_distinct, order_of
 from pgstream.sql.parse import Query
 from pgstream.sql.passes.build import Names, everywhere
 from pgstream.sql.scope import aliases
-from pgstream.sql.walk import parts
+from pgstream.sql.walk import parts, unwrapped
 
 COLLECTS = frozenset(
     """any_value array_agg json_agg json_agg_strict json_arrayagg json_object_agg
@@ -292,8 +292,7 @@ class _Orders:
         self, query: exp.Expr, given: list[exp.Identifier]
     ) -> list[tuple[exp.Identifier, exp.Ordered]]:
         """The order in which a query gives its rows, by its output columns."""
-        while isinstance(query, exp.Subquery | exp.Paren):
-            query = query.this
+        query = unwrapped(query)
         first = query
         while isinstance(first, exp.SetOperation | exp.Subquery):
             first = first.this

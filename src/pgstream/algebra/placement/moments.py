@@ -1,4 +1,4 @@
-"""hand_over: PostgreSQL computes variances and standard deviations that are not stored.
+"""moments: PostgreSQL computes variances and standard deviations that are not stored.
 
     γ(…, var_samp(x), …)(A)  →  ByPostgres(A) with the same groups and functions
 
@@ -8,15 +8,15 @@ a query, Spark does not compute them with PostgreSQL's digits.
 
 from __future__ import annotations
 
-from pgstream.algebra.canonical import own_spelling, shown_spelling
 from pgstream.algebra.operators.aggregate import MOMENTS, Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
 from pgstream.algebra.operators.node import Node
+from pgstream.algebra.placement.canonical import own_spelling, shown_spelling
 
 
-def hand_over(tree: Node) -> Node:
+def moments_by_postgres(tree: Node) -> Node:
     if tree.inputs:
-        tree = tree.with_inputs(*map(hand_over, tree.inputs))
+        tree = tree.with_inputs(*map(moments_by_postgres, tree.inputs))
     if isinstance(tree, Aggregate) and any(call.function in MOMENTS for call in tree.calls):
         return _by_postgres(tree)
     return tree

@@ -9,7 +9,7 @@ text. A scan computes it where it can; else PostgreSQL does over rows that Spark
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -22,14 +22,11 @@ from pgstream.algebra.expressions import (
     arguments,
     walk,
 )
-from pgstream.algebra.functions import same_spelling
-from pgstream.algebra.operators.filter import Filter
-from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project
-from pgstream.algebra.operators.scan import Field, Scan
-from pgstream.algebra.operators.union_all import UnionAll
+from pgstream.algebra.operators.scan import Field
+from pgstream.algebra.operators.union_all import in_each_term
+from pgstream.algebra.placement.spark_list import same_spelling
 from pgstream.algebra.types import Equality, Type
 from pgstream.errors import UnsupportedExpression, UnsupportedType
 from pgstream.sql.deparsed import write
@@ -164,20 +161,22 @@ def comparisons(node: exp.Expr, type_of: Callable[[exp.Expr], Type]) -> exp.Expr
 def with_canonical_columns(tree: Node, exact: int = 0) -> Node:
     """The tree with its columns made canonical where they have spellings; the last `exact` ones
     stay as they are."""
-    if isinstance(tree, UnionAll):
-        return UnionAll(tuple(with_canonical_columns(term, exact) for term in tree.terms))
+    return in_each_term(tree, lambda term: _with_canonical_columns(term, exact))
+
+
+def _with_canonical_columns(tree: Node, exact: int) -> Node:
     columns = tree.columns
     changed = [i for i in range(len(columns) - exact) if has_spellings(columns[i].type)]
     if not changed:
         return tree
     values: list[Expression] = [Ref(i, column.type) for i, column in enumerate(columns)]
     for i in changed:
-        found = computed_in_scan(tree, i)
+        found = tree.with_computed(i, canonical_field)
         if found is None:
             values[i] = canonical_value(values[i])
         else:
-            tree, place = found
-            values[i] = Ref(place, canonical_type(columns[i].type))
+            tree, index = found
+            values[i] = Ref(index, canonical_type(columns[i].type))
     return Project(tree, tuple(values), tuple(column.name for column in columns))
 
 
@@ -190,29 +189,6 @@ def with_any_spelling(tree: Project) -> Project:
     return replace(tree, expressions=tuple(values))
 
 
-def computed_in_scan(tree: Node, index: int) -> tuple[Node, int] | None:
-    """The tree with one column more, the canonical value of one that it has, and its place; None
-    if no scan can compute it."""
-    match tree:
-        case Scan(source, fields):
-            field = canonical_field(fields[index])
-            if field in fields:
-                return tree, fields.index(field)
-            return Scan(source, (*fields, field)), len(fields)
-        case Filter(input, predicate):
-            found = computed_in_scan(input, index)
-            return found and (Filter(found[0], predicate), found[1])
-        case Project(input, expressions, names):
-            value = expressions[index]
-            found = computed_in_scan(input, value.index) if isinstance(value, Ref) else None
-            if found is None:
-                return None
-            more = Ref(found[1], canonical_type(value.type))
-            return Project(found[0], (*expressions, more), (*names, LABEL)), len(expressions)
-        case _:
-            return None
-
-
 def canonical_field(field: Field) -> Field:
     column = field.name if field.sql is None else None
     text = canonical_text(field.name) if column else f"{SCHEMA}.{NAME}({field.sql})"
@@ -222,7 +198,7 @@ def canonical_field(field: Field) -> Field:
 def require_blind(tree: Node) -> None:
     """Of a canonical value only that may be asked which is the same for all equal values."""
     for node in tree.walk():
-        for expression in expressions_of(node):
+        for expression in node.held_expressions:
             for part in filter(tells_spelling, walk(expression)):
                 label = part.label if isinstance(part, Native) else getattr(part, "function", "")
                 for argument in arguments(part):
@@ -241,16 +217,6 @@ def require_own_spelling(type_: Type, reader: str) -> None:
             hint="Compute it before: put the expression itself into GROUP BY, or into the SELECT "
             "DISTINCT or the term of the set operation.",
         )
-
-
-def expressions_of(node: Node) -> Iterator[Expression]:
-    match node:
-        case Project(expressions=expressions):
-            yield from expressions
-        case Filter(predicate=predicate):
-            yield predicate
-        case Join(condition=condition) | OuterJoin(condition=condition) if condition is not None:
-            yield condition
 
 
 def tells_spelling(part: Expression) -> bool:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
+from pgstream.algebra.calculus.linear import require_linear
+from pgstream.algebra.calculus.recursion import LEVEL, Recursion, looked_up, used_by, with_homes
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.lower_recursion import own_level, register, require_linear
+from pgstream.algebra.lower_recursion import own_level, register
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
-from pgstream.algebra.operators.given import Given
 from pgstream.algebra.operators.join import Join
-from pgstream.algebra.operators.keys import Lookup
 from pgstream.algebra.operators.node import Column, Node
-from pgstream.algebra.operators.one import One
+from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
+from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project, pick
-from pgstream.algebra.operators.scan import Field, Part, Scan, Source, Stored
+from pgstream.algebra.operators.scan import Field, Lookup, Part, Scan, Source, Stored
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.working import Working
-from pgstream.algebra.recursion import LEVEL, Recursion, looked_up, placed, used_by
 from pgstream.algebra.types import BOOLEAN, INTEGER
 from pgstream.errors import UnsupportedConstruct
 
@@ -123,7 +123,7 @@ def test_only_what_is_read_is_kept_and_in_order() -> None:
 def test_a_stream_table_that_keeps_all_columns_is_the_storage() -> None:
     made = recursion(step())
     tree = Project(Shared(made.scan, "t"), (ref(1), ref(0), ref(0)), ("d", "n", "again"))
-    moved, (home,) = placed(tree, (made,), 4, STREAM)
+    moved, (home,) = with_homes(tree, (made,), 4, STREAM)
     assert not home.is_hidden
     assert (home.source.schema, home.source.name, home.source.relid) == ("public", "st", -1)
     assert [f.name for f in home.fields] == ["again", "d"]
@@ -138,7 +138,7 @@ def test_a_stream_table_that_keeps_all_columns_is_the_storage() -> None:
 def test_else_it_has_a_table_of_its_own(expressions: tuple[Expression, ...]) -> None:
     made = recursion(step())
     names = tuple("ab"[: len(expressions)])
-    moved, (home,) = placed(Project(made.scan, expressions, names), (made,), 4, STREAM)
+    moved, (home,) = with_homes(Project(made.scan, expressions, names), (made,), 4, STREAM)
     assert home.is_hidden
     assert str(home.source) == "pgstream_state.recursive_4_0"
     assert moved == Project(home.scan, expressions, names)
@@ -146,28 +146,28 @@ def test_else_it_has_a_table_of_its_own(expressions: tuple[Expression, ...]) -> 
 
 def test_a_table_that_keeps_some_rows_is_not_the_storage() -> None:
     made = recursion(step())
-    _, (home,) = placed(pick(made.scan, (0, 1)), (made,), 4, None)
+    _, (home,) = with_homes(pick(made.scan, (0, 1)), (made,), 4, None)
     assert home.is_hidden
 
 
 def test_a_level_of_our_own_is_not_shown() -> None:
     columns = (Column("node", INTEGER), Column(LEVEL, INTEGER))
-    first = Project(One(), (number(1), number(0)), tuple(c.name for c in columns))
+    first = Project(OneRow(), (number(1), number(0)), tuple(c.name for c in columns))
     made = recursion(Working("t", columns), first=first)
     assert [c.name for c in made.scan.columns] == ["node"]
     assert [c.name for c in made.table.columns] == ["node", LEVEL]
-    _, (home,) = placed(pick(made.scan, (0,)), (made,), 4, STREAM)
+    _, (home,) = with_homes(pick(made.scan, (0,)), (made,), 4, STREAM)
     assert home.is_hidden
 
 
 def test_names_that_clash_are_replaced_in_the_state_table() -> None:
     first = Project(EDGES, (ref(0), ref(1)), ("x", "x"))
-    _, (home,) = placed(One(), (recursion(step(), None, first),), 4, STREAM)
+    _, (home,) = with_homes(OneRow(), (recursion(step(), None, first),), 4, STREAM)
     assert [f.name for f in home.fields] == ["c0", "c1"]
 
 
 def test_the_other_tables_are_read_by_the_keys_of_the_rows() -> None:
-    rows = Given("rows", COLUMNS)
+    rows = Parameter("rows", COLUMNS)
     tree = recursion(step()).applied(rows, {7: frozenset((Part.COMMITTED,))}, at_end=True)
     lookups = [node for node in tree.walk() if isinstance(node, Lookup)]
     assert [(node.stored, node.indexes) for node in lookups] == [(Stored(EDGES), (0,))]

@@ -20,16 +20,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from pgstream.algebra.differentiate import Changed, Differential, sources
+from pgstream.algebra.calculus.differentiate import Changed, Differential, sources
 from pgstream.algebra.expressions import Ref
-from pgstream.algebra.operators.given import Given
-from pgstream.algebra.operators.keys import KeyFilter, Keys, Lookup
 from pgstream.algebra.operators.negate import Consolidate
-from pgstream.algebra.operators.node import Column, Node
-from pgstream.algebra.operators.outer_join import OuterJoin
+from pgstream.algebra.operators.node import Column, Keys, Node
+from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
-from pgstream.algebra.operators.scan import Field, Scan, Source, Stored
+from pgstream.algebra.operators.scan import Field, Lookup, Scan, Source, Stored
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import add
 from pgstream.algebra.operators.working import Working
@@ -115,7 +113,7 @@ class Recursion:
 
     def trees(self, changed: Changed) -> list[Node | None]:
         """What a refresh may run, with some rows for those that it finds."""
-        rows = Given(self.name, self.columns)
+        rows = Parameter(self.name, self.columns)
         trees = [self.seed(changed), self.applied(rows, changed, at_end=True)]
         if self.distinct:
             trees.append(self.derivable(Stored(self.table), rows, changed))
@@ -141,19 +139,7 @@ class Round(Differential):
             return node
         if self.rows not in node.walk():
             return None
-        if isinstance(node, OuterJoin):
-            return self.outer_join(node)
-        return super().delta(node)
-
-    def outer_join(self, node: OuterJoin) -> Node:
-        """LEFT JOIN is linear in its left side."""
-        left = self.delta(node.left)
-        assert left is not None
-        right = self.after(node.right)
-        if node.on:
-            keys = Keys(left, node.left_keys, node.nulls_match)
-            right = self.restrict(right, node.right_keys, keys)
-        return node.with_inputs(left, right)
+        return node.linear_delta(self)
 
     def after(self, node: Node) -> Node:
         return super().after(node) if self.at_end else super().before(node)
@@ -176,20 +162,10 @@ def substituted(tree: Node, change: Callable[[Node], Node | None]) -> Node:
 
 def looked_up(trees: Iterable[Node | None], recursion: Recursion) -> list[tuple[int, ...]]:
     """By which columns the trees look rows of T up."""
-    found: dict[tuple[int, ...], None] = {}
-    seen: set[Node] = set()
-    waiting = [tree for tree in trees if tree is not None]
-    while waiting:
-        node = waiting.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        waiting += node.inputs
-        if isinstance(node, Lookup | KeyFilter):
-            waiting.append(node.keys)
-        if isinstance(node, Lookup) and node.stored.scan.source == recursion.source:
-            found[node.indexes] = None
-    return list(found)
+    nodes = (node for tree in trees if tree is not None for node in tree.walk())
+    lookups = (node for node in nodes if isinstance(node, Lookup))
+    found = (node.indexes for node in lookups if node.stored.scan.source == recursion.source)
+    return list(dict.fromkeys(found))
 
 
 # --- where T is stored ------------------------------------------------------------------------
@@ -208,7 +184,7 @@ def used_by(tree: Node, recursions: list[Recursion]) -> tuple[Recursion, ...]:
     return tuple(r for r in recursions if r.source.relid in wanted)
 
 
-def placed(
+def with_homes(
     tree: Node, recursions: tuple[Recursion, ...], id_: int, stream: Source | None
 ) -> tuple[Node, tuple[Recursion, ...]]:
     """The same with each T where it is stored: in the stream table, if that keeps all its columns
@@ -254,14 +230,14 @@ def _home(
 
 
 def _kept_whole(tree: Node, recursion: Recursion) -> tuple[tuple[int, str], ...] | None:
-    """Which column of T each column of the result is, by place and name, if the result is T."""
+    """Which column of T each column of the result is, by index and name, if the result is T."""
     if not isinstance(tree, Project):
         return None
     inner = tree.input
     while isinstance(inner, Shared):
         inner = inner.input
-    places = [e.index for e in tree.expressions if isinstance(e, Ref)]
-    whole = set(places) == set(range(len(recursion.columns)))
-    if inner != recursion.scan or not whole or len(places) < len(tree.expressions):
+    indexes = [e.index for e in tree.expressions if isinstance(e, Ref)]
+    whole = set(indexes) == set(range(len(recursion.columns)))
+    if inner != recursion.scan or not whole or len(indexes) < len(tree.expressions):
         return None
-    return tuple(zip(places, tree.names, strict=True))
+    return tuple(zip(indexes, tree.names, strict=True))

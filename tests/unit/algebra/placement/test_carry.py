@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from pgstream.algebra.carry import carry
 from pgstream.algebra.expressions import Call, Expression, Literal, Native, Ref
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ByPostgres
@@ -16,6 +15,7 @@ from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.window import DEFAULT_FRAME, Order, Window, WindowCall
+from pgstream.algebra.placement.carry import carry
 from pgstream.algebra.types import BIGINT, BOOLEAN, INTEGER, NUMERIC, Equality, Type
 
 FIELDS = (Field("id", INTEGER), Field("x", NUMERIC), Field("y", Type("numeric", "numeric(9,2)")))

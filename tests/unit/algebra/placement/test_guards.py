@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from pgstream.algebra.guards import filtered_tables, guarded, is_guard, may_fail
+from pgstream.algebra.placement.guards import filtered_tables, guarded, is_guard, may_fail
 from pgstream.sql.deparsed import parse_deparsed
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from pgstream.algebra.operators.keys import KeyFilter, Keys
+from pgstream.algebra.operators.key_filter import KeyFilter
+from pgstream.algebra.operators.node import Keys
 from pgstream.engine.carriers import Carrier
 from pgstream.engine.expressions import Rendered, aligned
 from pgstream.engine.inline import written
@@ -10,6 +11,7 @@ from pgstream.engine.relation import Relation, Select, select
 from pgstream.engine.rows import Rows
 
 MOST_LISTED = 40
+SINGLE_TASK = "COALESCE(1), SHUFFLE_HASH(k)"
 
 
 def keys(node: Keys, input: Relation) -> Relation:
@@ -22,6 +24,12 @@ def keys(node: Keys, input: Relation) -> Relation:
     listed = ", ".join(column.sql for column in picked)
     return Relation(f"{relation.sql} GROUP BY {listed}" if picked else
                     f"{relation.sql} LIMIT 1", relation.carriers)  # fmt: skip
+
+
+def by_keys(node: KeyFilter, among: Relation, input: Relation) -> Relation:
+    if among.rows is not None and are_few(among.rows):
+        return listed_keys(node, input, among.rows)
+    return replace(key_filter(node, input, among), single_task=SINGLE_TASK)
 
 
 def key_filter(node: KeyFilter, input: Relation, among: Relation) -> Relation:

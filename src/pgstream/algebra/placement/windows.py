@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pgstream.algebra.canonical import own_spelling
 from pgstream.algebra.expressions import Expression, Literal, to_postgres
-from pgstream.algebra.functions import can_be_ordered
 from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.window import Frame, WindowCall
+from pgstream.algebra.placement.canonical import own_spelling
+from pgstream.algebra.placement.spark_list import can_be_ordered
 from pgstream.algebra.types import Type
 
 NUMBERING = ("row_number", "ntile", "lag", "lead")

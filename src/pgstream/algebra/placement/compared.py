@@ -13,7 +13,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from pgstream.algebra.catalog import Catalog
-from pgstream.algebra.functions import is_comparable
+from pgstream.algebra.placement.spark_list import is_comparable
 from pgstream.algebra.types import DOUBLE, TEXT, TIMESTAMP, TIMESTAMPTZ, Type
 from pgstream.sql.deparsed import cast_node
 

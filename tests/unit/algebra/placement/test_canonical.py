@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pgstream.algebra.canonical import (
+from pgstream.algebra.expressions import Call, Literal, Native, Ref
+from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.one_row import OneRow
+from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.scan import Field, Scan, Source
+from pgstream.algebra.placement.canonical import (
     canonical_type,
     common_spelling,
     has_spellings,
@@ -12,13 +18,7 @@ from pgstream.algebra.canonical import (
     require_key,
     with_canonical_columns,
 )
-from pgstream.algebra.expressions import Call, Literal, Native, Ref
-from pgstream.algebra.functions import can_be_key, spark_refusal
-from pgstream.algebra.operators.filter import Filter
-from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.one import One
-from pgstream.algebra.operators.project import Project
-from pgstream.algebra.operators.scan import Field, Scan, Source
+from pgstream.algebra.placement.spark_list import can_be_key, spark_refusal
 from pgstream.algebra.types import BOOLEAN, INTEGER, TEXT, Equality, Type, named
 from pgstream.errors import UnsupportedExpression, UnsupportedType
 
@@ -66,7 +66,7 @@ def test_columns_of_a_domain_keep_their_spelling() -> None:
 
 
 def test_what_no_scan_computes_is_left_to_postgresql() -> None:
-    tree = with_canonical_columns(Project(One(), (Literal("1 day", INTERVAL),), ("k",)))
+    tree = with_canonical_columns(Project(OneRow(), (Literal("1 day", INTERVAL),), ("k",)))
     assert isinstance(tree, Project)
     assert isinstance(tree.expressions[0], Native)
 

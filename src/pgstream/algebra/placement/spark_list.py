@@ -44,7 +44,7 @@ def _exact_numbers(call: Call) -> bool:
 
 def _division(call: Call) -> bool:
     """PostgreSQL divides numerics, with its own digits, where those of the operands are known;
-    Spark divides the others, and fails where the quotient's digits hang on what is unknown."""
+    Spark divides the others, and fails where the quotient's digits depend on what is unknown."""
     if not call.type.is_numeric:
         return _numbers(call)
     columns = [part.type for part in walk(call) if isinstance(part, Ref)]
@@ -108,13 +108,13 @@ def _one_null(call: Call) -> bool:
 
 
 def _split_part(call: Call) -> bool:
-    text, separator, place = call.arguments
+    text, separator, position = call.arguments
     return (
         text.type.is_text
         and isinstance(separator, Literal)
         and bool(separator.text)
-        and isinstance(place, Literal)
-        and place.text not in (None, "0")
+        and isinstance(position, Literal)
+        and position.text not in (None, "0")
     )
 
 

@@ -1,0 +1,1 @@
+"""Who evaluates what: Spark where it computes as PostgreSQL does, PostgreSQL elsewhere."""

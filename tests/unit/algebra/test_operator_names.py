@@ -1,0 +1,104 @@
+"""Who names an operator: its file, its renderer, the tables, lowering, and those listed here.
+
+Whoever else wants to know something about an operator asks the node.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pgstream
+from pgstream.algebra.operators.table import OPERATORS
+
+ROOT = Path(pgstream.__file__).parent
+ROOM = "pgstream.algebra.operators"
+NAMES = {operator.__name__ for operator in OPERATORS}
+TABLES = {"algebra/operators/table.py", "engine/render/__init__.py"}
+EVERYWHERE = {"Keys"}  # what nodes are restricted by stands beside Node
+
+# Module: which operators it names besides, and why.
+REASONS: dict[str, tuple[str, str]] = {
+    # operators that are made of others
+    "algebra/operators/accumulate.py": ("Aggregate", "tells what is stored of an aggregate"),
+    "algebra/operators/join.py": ("KeyFilter", "checks keys of both sides above the join"),
+    "algebra/operators/outer_join.py": ("Filter KeyFilter", "checks above the join"),
+    # the calculus
+    "algebra/calculus/differentiate.py": (
+        "Consolidate Scan",
+        "a change is consolidated; the sources of a query are its scans",
+    ),
+    "algebra/calculus/recursion.py": (
+        "Consolidate Lookup Parameter Project RowId Scan Shared Stored Working",
+        "builds the trees of a recursive CTE, and finds out whether a query shows its table whole",
+    ),
+    "algebra/calculus/restrict.py": ("KeyFilter", "what is left where keys go no further"),
+    # placement
+    "algebra/placement/canonical.py": ("Project", "puts canonical values above a tree"),
+    "algebra/placement/moments.py": ("Aggregate ByPostgres", "is about variances alone"),
+    "algebra/placement/push_down.py": ("Filter", "what is left where conditions go no further"),
+    "algebra/placement/windows.py": ("ByPostgres", "is about window functions alone"),
+    # plans and what runs them
+    "algebra/plan.py": (
+        "Accumulate Aggregate Consolidate Filter Negate Project RowId Scan Stored Weigh",
+        "finds the aggregate at the top, and builds the trees of a refresh",
+    ),
+    "engine/execution.py": (
+        "ByPostgres KeyFilter Lookup Shared",
+        "binds what is at hand before Spark runs",
+    ),
+    "engine/handover.py": ("ByPostgres Scan", "is about ByPostgres alone"),
+    "engine/leaves.py": ("Change Lookup Scan Stored", "reads the leaves"),
+    "engine/queries.py": ("Scan", "writes what reads a table"),
+    "monitor/explain.py": ("Lookup Parameter Stored", "tells how tables are read"),
+    "monitor/nested.py": ("Lookup Parameter Stored", "tells how tables are read"),
+    "refresh/compute.py": ("Parameter Scan", "hands over the groups to read again"),
+    "refresh/cycle.py": ("Change Scan", "asks which changes remain"),
+    "refresh/fixpoint.py": (
+        "Lookup Negate Parameter Stored UnionAll",
+        "builds the rounds of a recursive CTE",
+    ),
+    "refresh/prepare.py": ("Scan", "asks for the tables of a query"),
+    "refresh/recursions.py": ("Change Stored", "reads the table of a recursive CTE"),
+    "storage/recursive.py": ("Scan", "creates the table of a recursive CTE"),
+}
+
+
+def named() -> Iterator[tuple[str, set[str]]]:
+    """The modules, and the operators that each imports from another file."""
+    for path in sorted(ROOT.rglob("*.py")):
+        imported = {
+            alias.name
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{ROOM}.")
+            for alias in node.names
+        }
+        yield path.relative_to(ROOT).as_posix(), imported & NAMES - EVERYWHERE
+
+
+def rendered_by(module: str) -> set[str]:
+    """The operators whose file has the name of their renderer."""
+    stem = Path(module).stem
+    is_renderer = module.startswith("engine/render/")
+    return {o.__name__ for o in OPERATORS if is_renderer and o.__module__ == f"{ROOM}.{stem}"}
+
+
+def is_lowering(module: str) -> bool:
+    return module.startswith("algebra/lower") or module == "algebra/scope.py"
+
+
+def test_an_operator_is_named_only_where_a_reason_is_given() -> None:
+    for module, names in named():
+        if module in TABLES or is_lowering(module):
+            continue
+        allowed = set(REASONS.get(module, ("", ""))[0].split())
+        unexplained = names - allowed - rendered_by(module)
+        assert not unexplained, f"{module} names {unexplained}: it should ask the node"
+
+
+def test_every_reason_is_needed() -> None:
+    found = dict(named())
+    for module, (names, _) in REASONS.items():
+        unneeded = set(names.split()) - found.get(module, set())
+        assert not unneeded, f"{module} no longer names {unneeded}"
