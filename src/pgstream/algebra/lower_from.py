@@ -26,7 +26,7 @@ from pgstream.algebra.expressions import (
     shift,
     transform,
 )
-from pgstream.algebra.lower_functions import expand, is_function
+from pgstream.algebra.lower_functions import expand
 from pgstream.algebra.lower_sets import distinct, rows_of_values
 from pgstream.algebra.lower_using import Using
 from pgstream.algebra.operators.join import Join
@@ -40,7 +40,7 @@ from pgstream.algebra.place import outer_join, place
 from pgstream.algebra.scope import Domain, Table
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.scope import free_columns
-from pgstream.sql.walk import is_subquery
+from pgstream.sql.walk import is_function, is_subquery
 from pgstream.sql.walk import parts as parts_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pgstream.algebra.canonical import (
     comparisons,
     is_canonical_column,
 )
-from pgstream.algebra.convert import Converter, all_argument
+from pgstream.algebra.convert import Converter
 from pgstream.algebra.expressions import Call, Expression, Ref, conjuncts, plain_column, refs
 from pgstream.algebra.functions import divides_numerics, spark_refusal
 from pgstream.algebra.guards import filtered_tables, guarded, is_guard, may_fail
@@ -58,8 +58,7 @@ class HoistFound(Exception):
 
 
 # Parts of an expression that are not values of their own.
-NOT_VALUES = (exp.DataType, exp.Identifier, exp.Column, exp.If, exp.Any, exp.All, exp.Var,
-              exp.JSON)  # fmt: skip
+NOT_VALUES = (exp.DataType, exp.Identifier, exp.Column, exp.If, exp.Any, exp.All, exp.Var)
 # Of these PostgreSQL computes one part: the others might fail, so no scan computes parts of them.
 CHOICES = (exp.Case, exp.Coalesce)
 REPLACED = (exp.Exists, exp.In, exp.Subquery, exp.Window)
@@ -260,7 +259,7 @@ class SelectLowering:
         converter = self.converter
         call = node.expression if isinstance(node, exp.Dot) else node  # schema.function(…)
         for child in map(argument_value, call.iter_expressions()):
-            if isinstance(child, NOT_VALUES) or all_argument(child) is not None:
+            if isinstance(child, NOT_VALUES):
                 continue
             with suppress(UnsupportedType):  # ROW(a, b) is no value by itself
                 part = converter.convert(child)
