@@ -26,7 +26,7 @@ from pgstream.algebra.operators.node import Column
 from pgstream.algebra.types import BOOLEAN
 from pgstream.errors import UnsupportedType
 from pgstream.sql.deparsed import write
-from pgstream.sql.nodes import Prefix
+from pgstream.sql.nodes import Operation, Prefix
 
 Columns = Sequence[Column] | Mapping[int, Column]
 Resolve = Callable[[exp.Expr], Expression | None]
@@ -193,6 +193,8 @@ class Converter:
         label = node.sql_name().lower() if isinstance(node, exp.Func) else node.key
         if isinstance(node, exp.Anonymous):
             label = node.name.lower()
+        elif isinstance(node, Operation | Prefix):
+            label = node.args["operator"]
         return self.typed(Native((*pieces, rest), tuple(ordered), BOOLEAN, label))
 
 

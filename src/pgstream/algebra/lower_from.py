@@ -126,7 +126,7 @@ class FromClause:
         ours, theirs = self.tables[start:known], self.tables[known:]
         parts = self.on(join, offset)
         for name in self.common_columns(join, ours, theirs):
-            equality = Using(self.select).equality(name, ours, theirs, join.side.upper())
+            equality = Using(self.select).equality(name, ours, theirs, join)
             parts.append(shift(equality, -offset))
         return self.joined(left, right, join.side.upper(), parts, ours, theirs)
 

@@ -199,8 +199,9 @@ class SelectLowering:
                 construct="whole row",
                 hint="Name the columns.",
             )
-        merged = [one.value for one in self.merged if one.name == node.name]
-        if merged and not node.table:
+        merged = [one.value for one in self.merged if one.name == node.name
+                  and (not node.table or node.table == one.alias)]  # fmt: skip
+        if merged:
             return merged[-1]
         return self.ref(self.index_of(node))
 

@@ -160,9 +160,11 @@ def children(tree: Tree) -> Iterator[Tree]:
 
 def parts(tree: Tree) -> Iterator[Tree]:
     """The message and all messages in it."""
-    yield tree
-    for part in children(tree):
-        yield from parts(part)
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting.extend(children(part))
 
 
 def each(tree: Tree, visit: Callable[[Tree], bool]) -> None:
@@ -174,9 +176,17 @@ def each(tree: Tree, visit: Callable[[Tree], bool]) -> None:
 
 def forget_places(tree: Tree) -> None:
     for part in parts(tree):
-        for field, _ in part.ListFields():
-            if field.name in PLACES:
-                part.ClearField(field.name)
+        forget_place(part)
+
+
+def forget_place(part: Tree) -> None:
+    for name in _places(part.DESCRIPTOR):
+        part.ClearField(name)
+
+
+@lru_cache(maxsize=1024)
+def _places(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in kind.fields if field.name in PLACES)
 
 
 def first_difference(left: Tree, right: Tree, around: str = "query") -> str | None:

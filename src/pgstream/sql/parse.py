@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from pgstream.errors import EmptyQuery, MultipleStatements, NotASelect, SyntaxFault
+from pgstream.errors import (
+    EmptyQuery,
+    MultipleStatements,
+    NotASelect,
+    SyntaxFault,
+    UnsupportedConstruct,
+)
 from pgstream.sql.grammar import GrammarError, Statement, Tree, character, statements
-from pgstream.sql.places import place_of_offset
+from pgstream.sql.places import place_of_offset, place_of_word
 from pgstream.sql.read.listed import select_values
 from pgstream.sql.read.queries import query
 
@@ -29,12 +35,19 @@ def parse(text: str) -> Query:
             f"A stream table is defined by a SELECT, not by {_name(statement)}.",
             hint="Give one SELECT statement.",
         )
-    return query_of(statement.tree, text)
+    try:
+        return query_of(statement.tree, text)
+    except UnsupportedConstruct as error:
+        place = place_of_word(text, error.construct or "")
+        if place is not None:
+            error.line, error.column = place
+        raise
 
 
 def query_of(tree: Tree, text: str) -> Query:
     """The query of PostgreSQL's parse tree, whose places are offsets in the text."""
-    select_values(tree)
+    if "VALUES" in text.upper():
+        select_values(tree)
     made = query(tree)
     if not text.isascii():
         for node in made.walk():

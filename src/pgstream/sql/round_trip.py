@@ -21,7 +21,7 @@ from pgstream.sql.grammar import (
     Tree,
     enum_name,
     first_difference,
-    forget_places,
+    forget_place,
     parts,
     set_enum,
     statements,
@@ -48,8 +48,8 @@ def _plain(tree: Tree) -> Tree:
     """The tree without places, and without what says nothing."""
     copy = type(tree)()
     copy.CopyFrom(tree)
-    forget_places(copy)
     for part in parts(copy):
+        forget_place(part)
         name = part.DESCRIPTOR.name
         if name == "SortBy":
             _plain_order(part)

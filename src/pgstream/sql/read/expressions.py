@@ -12,8 +12,8 @@ from functools import reduce
 from sqlglot import exp
 
 from pgstream.errors import UnsupportedConstruct
-from pgstream.sql.grammar import Tree, enum_name, kind_of, unwrapped
-from pgstream.sql.nodes import Operation, Prefix
+from pgstream.sql.grammar import Tree, enum_name, expression_text, kind_of, unwrapped
+from pgstream.sql.nodes import Operation, Prefix, Worded
 from pgstream.sql.read.calls import function, json_aggregate
 from pgstream.sql.read.names import identifier, placed, strings
 from pgstream.sql.read.types import data_type
@@ -104,14 +104,12 @@ def operation(node: Tree) -> exp.Expr:
     kind = enum_name(tree, "kind")
     if kind == "AEXPR_NULLIF":
         return exp.Nullif(this=read(tree.lexpr), expression=read(tree.rexpr))
-    if kind == "AEXPR_IN":
-        return exp.Paren(this=listed(tree))
     if kind in DISTINCT:
         return exp.Paren(this=DISTINCT[kind](this=read(tree.lexpr), expression=read(tree.rexpr)))
     if kind in QUANTIFIED:
         right = QUANTIFIED[kind](this=read(tree.rexpr))
         return exp.Paren(this=binary(strings(tree.name), read(tree.lexpr), right))
-    if kind != "AEXPR_OP":  # LIKE, BETWEEN and others: PostgreSQL prints what they mean
+    if kind != "AEXPR_OP":  # LIKE, BETWEEN, IN a list: PostgreSQL prints what they mean
         return exp.Paren(this=worded(kind.removeprefix("AEXPR_").lower(), node, read))
     if not tree.HasField("lexpr"):
         return exp.Paren(this=unary(strings(tree.name), read(tree.rexpr)))
@@ -139,12 +137,6 @@ def sign(names: list[str]) -> str:
         return names[0]
     schema = ".".join(identifier(name).sql(dialect="postgres") for name in names[:-1])
     return f"OPERATOR({schema}.{names[-1]})"
-
-
-def listed(tree: Tree) -> exp.Expr:
-    """x IN (1, 2), x NOT IN (1, 2)."""
-    made = exp.In(this=read(tree.lexpr), expressions=all_of(unwrapped(tree.rexpr).items))
-    return exp.Not(this=made) if strings(tree.name) == ["<>"] else made
 
 
 def logic(node: Tree) -> exp.Expr:
@@ -295,6 +287,11 @@ def xml(node: Tree) -> exp.Expr:
     return exp.Paren(this=made) if name == "document" else made
 
 
+def json_array_of_query(node: Tree) -> exp.Expr:
+    """JSON_ARRAY(SELECT …), only in a user's text: PostgreSQL prints a subquery that aggregates."""
+    return Worded(this="json_array", words=expression_text(node))
+
+
 def json_query(node: Tree) -> exp.Expr:
     name = enum_name(node.json_func_expr, "op").removeprefix("JSON_").removesuffix("_OP")
     return worded(f"json_{name.lower()}", node, read)
@@ -315,7 +312,7 @@ EXPRESSIONS: dict[str, Callable[[Tree], exp.Expr]] = {
     "grouping_func": grouping,
     "json_array_agg": lambda node: json_aggregate(node, "json_array_agg", read),
     "json_array_constructor": _worded("json_array"),
-    "json_array_query_constructor": _worded("json_array"),
+    "json_array_query_constructor": json_array_of_query,
     "json_func_expr": json_query,
     "json_is_predicate": _worded("is json", is_operation=True),
     "json_object_agg": lambda node: json_aggregate(node, "json_object_agg", read),

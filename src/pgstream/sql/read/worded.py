@@ -14,6 +14,7 @@ from pgstream.sql.grammar import (
     Tree,
     column_ref,
     each,
+    enum_name,
     expression_text,
     kind_of,
     parts,
@@ -64,7 +65,8 @@ def _made(name: str, node: Tree, read: Read, text_of: Callable[[Tree], str]) -> 
     values: list[exp.Expr] = []
 
     def visit(part: Tree) -> bool:
-        if kind_of(part) in SYNTAX or kind_of(part) is None or not _reads(part):
+        kind = kind_of(part)
+        if kind is None or kind in SYNTAX or kind == _needed(node) or not _reads(part):
             return False
         values.append(read(part))
         part.CopyFrom(column_ref(f"{MARK}{len(values) - 1}_"))
@@ -76,6 +78,12 @@ def _made(name: str, node: Tree, read: Read, text_of: Callable[[Tree], str]) -> 
     assert sorted(order) == list(range(len(values))), "a text among the words looks like a hole"
     expressions = [values[number] for number in order]
     return Worded(this=name, words=HOLES.sub(HOLE, text), expressions=expressions)
+
+
+def _needed(node: Tree) -> str | None:
+    """The type of a part without which the deparser does not work: SIMILAR TO holds a call."""
+    is_similar = kind_of(node) == "a_expr" and enum_name(node.a_expr, "kind") == "AEXPR_SIMILAR"
+    return "func_call" if is_similar else None
 
 
 def _reads(node: Tree) -> bool:
