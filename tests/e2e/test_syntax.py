@@ -13,6 +13,7 @@ CHANGES = (
     "UPDATE b SET v = v + 1; INSERT INTO b VALUES (3, 30)",
     "UPDATE a SET k = k + 1; DELETE FROM c",
 )
+RECORD_CHANGE = "INSERT INTO p VALUES (4, '(1,1.0)', '(2,)'); DELETE FROM p WHERE id = 2"
 
 OWN_OPERATORS = """
 CREATE SCHEMA "My ops";
@@ -38,9 +39,8 @@ def test_own_operators(ps: PgStream) -> None:
 
 
 OTHER_OPERATORS = (
-    "SELECT id, ROW(id, k)::record *= ROW(k, id)::record AS e, ROW(id)::record *< ROW(k)::record AS l"
-    " FROM a",
-    "SELECT a.id, b.v FROM a JOIN b ON a.k = b.k AND ROW(a.id)::record *<> ROW(b.v)::record",
+    "SELECT id, r *= s AS e, r *<> s AS n, r *< s AS l, r *>= s AS g FROM p",
+    "SELECT p.id, q.id AS other FROM p JOIN p q ON p.r *= q.s",
     "SELECT id, !! (to_tsquery('simple', 'w' || id)) AS q, @-@ path '[(0,0),(1,1)]' AS l FROM a",
     "SELECT id, to_tsvector('simple', 'w' || id) @@@ to_tsquery('simple', 'w1') AS m FROM a",
 )
@@ -62,16 +62,33 @@ CLAUSES = (
     " ON v.k = a.k",
     "WITH w(k) AS (VALUES (1), (2), (3) ORDER BY 1 DESC OFFSET 1 LIMIT 1) SELECT a.id FROM a, w"
     " WHERE w.k = a.k",
+    "SELECT q.k, q.id, q.v FROM (a JOIN b USING (k)) AS q",
+    "SELECT q.k, q.v, c.z FROM (a FULL JOIN b USING (k)) q LEFT JOIN c ON c.k = q.k AND c.z > q.id",
+    "SELECT q.x, q.w, count(*) AS n FROM (a LEFT JOIN b ON a.k = b.k AND b.v > 2) q(x, y, u, w)"
+    " WHERE q.x < 9 GROUP BY q.x, q.w",
+    "SELECT r.k, r.id, r.z, upper(r.id || 'x' || r.z) AS u FROM ((a JOIN b USING (k)) q"
+    " NATURAL LEFT JOIN c) r WHERE EXISTS (SELECT FROM b WHERE b.v = r.v)",
+    "SELECT a.id, q.n FROM a, (b CROSS JOIN generate_series(1, 2)) q(p, v, n) WHERE q.p = a.k",
+    "SELECT a.id, v.n, b.v FROM a, ((VALUES (1, 'x'), (2, 'y')) v(k, n) JOIN b ON v.k = b.k)"
+    " WHERE b.k = a.k",
     "VALUES (1, 'a'), (2, 'b')",
     "SELECT id, substring('x' || id || 'yz' SIMILAR 'x#\"%#\"yz' ESCAPE '#') AS s FROM a",
     "SELECT a.id, b.v, substring(a.id || 'y' || b.v SIMILAR '%y#\"%#\"' ESCAPE '#') AS s FROM a, b",
 )
 
 
+COMPOSITE = """
+CREATE TYPE pair AS (x int, y numeric);
+CREATE TABLE p (id int, r pair, s pair);
+INSERT INTO p VALUES (1, '(1,1)', '(1,1.0)'), (2, '(1,1)', '(1,1)'), (3, '(2,)', NULL);
+"""
+
+
 @pytest.mark.parametrize("queries", [OTHER_OPERATORS, TYPES, CLAUSES])
 @pytest.mark.filterwarnings("ignore::pgstream.client.PgStreamWarning")
 def test_every_spelling(ps: PgStream, queries: tuple[str, ...]) -> None:
-    assert_all_stay_exact(with_three_tables(ps), queries, CHANGES)
+    script(with_three_tables(ps), COMPOSITE)
+    assert_all_stay_exact(ps, queries, (*CHANGES, RECORD_CHANGE))
 
 
 FROM_XML = (

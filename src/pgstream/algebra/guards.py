@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from pgstream.sql.nodes import Operation
+from pgstream.sql.walk import is_join
 
 # What never fails, whatever its operands are.
 SAFE = (
@@ -80,7 +81,7 @@ def filtered_tables(select: exp.Select) -> frozenset[str]:
 
 def _items(node: exp.Expr, padded: bool) -> Iterator[tuple[exp.Expr, str, bool]]:
     """The FROM items below, the side of their join, and whether a LEFT JOIN pads them."""
-    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery):
+    if is_join(node):
         yield from _items(node.this, padded)
     else:
         yield node, "", padded

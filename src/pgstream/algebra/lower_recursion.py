@@ -33,6 +33,7 @@ from pgstream.algebra.recursion import LEVEL, STATE_SCHEMA, Recursion, is_workin
 from pgstream.algebra.trace import trace
 from pgstream.algebra.types import INTEGER
 from pgstream.errors import UnsupportedConstruct
+from pgstream.sql.walk import is_join
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower import Lowering
@@ -222,7 +223,7 @@ def _carry_level(query: exp.Expr, name: str, more: int) -> bool:
 
 def _relations(item: exp.Expr) -> Iterator[exp.Expr]:
     """The tables and subqueries of a FROM item, also of a join in parentheses."""
-    if isinstance(item, exp.Subquery) and isinstance(item.this, exp.Table | exp.Subquery):
+    if is_join(item) and not item.alias:
         yield from _relations(item.this)
     else:
         yield item

@@ -61,12 +61,25 @@ class Writer(Postgres):
 
         def table_sql(self, expression: exp.Table, sep: str = " AS ") -> str:
             """WITH ORDINALITY stands before the joins."""
-            if not (expression.args.get("ordinality") and expression.args.get("joins")):
-                return super().table_sql(expression, sep)  # type: ignore[no-any-return]
-            alone = expression.copy()
-            alone.set("joins", None)
-            joins = self.expressions(expression, key="joins", sep="", flat=True)
+            alone, joins = self.without_joins(expression)
             return f"{super().table_sql(alone, sep)}{joins}"
+
+        def values_sql(self, expression: exp.Values, values_as_table: bool = True) -> str:
+            alone, joins = self.without_joins(expression)
+            return f"{super().values_sql(alone, values_as_table)}{joins}"
+
+        def lateral_sql(self, expression: exp.Lateral) -> str:
+            alone, joins = self.without_joins(expression)
+            return f"{super().lateral_sql(alone)}{joins}"
+
+        def without_joins(self, first: exp.Expr) -> tuple[exp.Expr, str]:
+            """The first relation of joins in parentheses, and those, which hang on it."""
+            if not first.args.get("joins"):
+                return first, ""
+            joins = self.expressions(first, key="joins", sep="", flat=True)
+            alone = first.copy()
+            alone.set("joins", None)
+            return alone, str(joins)
 
         def join_sql(self, expression: exp.Join) -> str:
             """JOIN b USING (k) AS x."""

@@ -82,6 +82,8 @@ OTHERS = (
     'SELECT a::interval day to second(3), a::timestamp(2) with time zone, a::s."Typ"[] FROM t',
     "SELECT x.i FROM t JOIN u USING (i) AS x",
     "SELECT q.a FROM (t JOIN u USING (i)) AS q(a, b), (v CROSS JOIN (w NATURAL FULL JOIN z)) FROM1",
+    "SELECT 1 FROM t, ((VALUES (1)) v(a) JOIN u ON v.a = u.a), (LATERAL (SELECT t.a) l JOIN f(1) ON"
+    " true), (g(2) WITH ORDINALITY q LEFT JOIN (SELECT 2) z ON true) y",
     "VALUES (1, 'a'), (2, 'b') ORDER BY 1 DESC LIMIT 1 OFFSET 1",
     "SELECT a IN (VALUES (1), (2)), b = ALL (VALUES (a) ORDER BY 1 LIMIT 2) FROM t",
     "(VALUES (1) UNION ALL SELECT 2) INTERSECT (SELECT 3 EXCEPT SELECT 4 ORDER BY 1)",

@@ -23,7 +23,7 @@ from pgstream.sql.ordered_calls import add_order, is_distinct, order_of
 from pgstream.sql.parse import Query
 from pgstream.sql.passes.build import Names, everywhere
 from pgstream.sql.scope import aliases
-from pgstream.sql.walk import is_function, parts
+from pgstream.sql.walk import is_function, is_join, parts
 
 COLLECTS = frozenset(
     """any_value array_agg json_agg json_agg_strict json_arrayagg json_object_agg
@@ -157,7 +157,7 @@ def _from_items(select: exp.Select) -> Iterator[exp.Expr]:
 
 def _joined(item: exp.Expr) -> Iterator[exp.Expr]:
     """The item, or those of a join in parentheses."""
-    if isinstance(item, exp.Subquery) and isinstance(item.this, exp.Table | exp.Subquery):
+    if is_join(item) and not item.alias:
         yield from _joined(item.this)
     else:
         yield item
