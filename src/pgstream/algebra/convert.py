@@ -135,7 +135,7 @@ class Converter:
         target = node.args["expression"]
         if isinstance(target, exp.Boolean):
             word = "true" if target.this else "false"
-        elif isinstance(target, exp.Null):
+        elif isinstance(target, exp.Null | exp.Var):  # IS UNKNOWN, of a boolean
             word = "null"
         else:
             return self.native(node)

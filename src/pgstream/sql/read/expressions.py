@@ -160,9 +160,9 @@ def null_test(node: Tree) -> exp.Expr:
 def boolean_test(node: Tree) -> exp.Expr:
     tree = node.boolean_test
     words = enum_name(tree, "booltesttype").split("_")
-    if words[-1] == "UNKNOWN":
-        return exp.Paren(this=worded(" ".join(words).lower(), node, read))
     value = exp.Boolean(this=words[-1] == "TRUE")
+    if words[-1] == "UNKNOWN":
+        value = exp.Var(this="UNKNOWN")
     made = exp.Is(this=read(tree.arg), expression=value)
     if "NOT" in words:
         made.set("negate", True)
