@@ -26,6 +26,7 @@ from pgstream.algebra.operators.node import Column
 from pgstream.algebra.types import BOOLEAN
 from pgstream.errors import UnsupportedType
 from pgstream.sql.deparsed import write
+from pgstream.sql.nodes import Operation, Prefix
 from pgstream.sql.walk import bare
 
 Columns = Sequence[Column] | Mapping[int, Column]
@@ -44,14 +45,6 @@ UNARY: dict[type[exp.Expr], str] = {
 VARIADIC: dict[type[exp.Expr], str] = {
     exp.Coalesce: "coalesce", exp.Greatest: "greatest", exp.Least: "least",
 }  # fmt: skip
-
-
-# The parts of a node that conversion reads, or that say nothing of its meaning here. A node
-# with any other part is left to PostgreSQL.
-UNDERSTOOD = frozenset(
-    ("this", "expression", "expressions", "to", "ifs", "default", "delimiter", "part_index",
-     "typed", "safe", "ignore_nulls")
-)  # fmt: skip
 
 
 class Converter:
@@ -98,14 +91,10 @@ class Converter:
 
     def known(self, node: exp.Expr) -> Expression | None:
         kind = type(node)
-        understood = UNDERSTOOD | ({"negate"} if kind is exp.Is else set())
-        if any(value and name not in understood for name, value in node.args.items()):
-            return None
         if kind in BINARY:
             return self.binary(node)
         if kind in UNARY:
-            alone = not any(value for name, value in node.args.items() if name != "this")
-            return self.call(UNARY[kind], node.this) if alone else None
+            return self.call(UNARY[kind], node.this)
         if kind in VARIADIC:
             return self.call(VARIADIC[kind], node.this, *node.expressions)
         match node:
@@ -117,6 +106,8 @@ class Converter:
                 return self.case(node)
             case exp.Nullif():
                 return self.call("nullif", node.this, node.expression)
+            case Prefix() if node.args["operator"] == "@":
+                return self.call("abs", node.this)
             case exp.SplitPart():
                 return self.call(
                     "split_part", node.this, node.args["delimiter"], node.args["part_index"]
@@ -127,10 +118,10 @@ class Converter:
         right = node.args["expression"]
         if isinstance(node, exp.EQ) and isinstance(right, exp.Any):
             return self.membership(node.this, right.this)
-        if isinstance(node, exp.NEQ) and (listed := all_argument(right)) is not None:
-            found = self.membership(node.this, listed)
+        if isinstance(node, exp.NEQ) and isinstance(right, exp.All):
+            found = self.membership(node.this, right.this)
             return Call("not", (found,), BOOLEAN) if found else None
-        if isinstance(right, exp.Any) or all_argument(right) is not None:
+        if isinstance(right, exp.Any | exp.All):
             return None
         if isinstance(node, NULL_SAFE) and isinstance(right, exp.Null):  # so is a test of a row
             value = self.convert(node.this)
@@ -145,7 +136,7 @@ class Converter:
         target = node.args["expression"]
         if isinstance(target, exp.Boolean):
             word = "true" if target.this else "false"
-        elif isinstance(target, exp.Null):
+        elif isinstance(target, exp.Null | exp.Var):  # IS UNKNOWN, of a boolean
             word = "null"
         else:
             return self.native(node)
@@ -203,16 +194,9 @@ class Converter:
         label = node.sql_name().lower() if isinstance(node, exp.Func) else node.key
         if isinstance(node, exp.Anonymous):
             label = node.name.lower()
+        elif isinstance(node, Operation | Prefix):
+            label = node.args["operator"]
         return self.typed(Native((*pieces, rest), tuple(ordered), BOOLEAN, label))
-
-
-def all_argument(node: exp.Expr) -> exp.Expr | None:
-    """The array in `ALL (array)`, which the parser takes for a function."""
-    if isinstance(node, exp.All):
-        inner: exp.Expr = node.args["this"]
-        return inner
-    is_all = isinstance(node, exp.Anonymous) and node.name.lower() == "all"
-    return node.expressions[0] if is_all and node.expressions else None
 
 
 def _elements(node: exp.Expr) -> list[exp.Expr] | None:

@@ -23,7 +23,7 @@ from pgstream.algebra.operators.project import Project
 from pgstream.algebra.placement.canonical import require_blind
 from pgstream.algebra.scope import Domain
 from pgstream.errors import UnsupportedConstruct
-from pgstream.sql.cut import is_cut, listed_values, numbered, values_select
+from pgstream.sql.cut import is_cut, numbered
 from pgstream.sql.parse import Query
 from pgstream.sql.walk import unwrapped
 
@@ -75,8 +75,6 @@ class Lowering:
             return inner.query(numbered(node), domain)
         if isinstance(node, exp.SetOperation):
             return set_operation(node, inner, domain)
-        if (values := listed_values(node)) is not None:
-            return inner.select(values_select(values), domain)
         if isinstance(node, exp.Select):
             return inner.select(node, domain)
         raise UnsupportedConstruct(
@@ -126,10 +124,6 @@ def _renamed(query: exp.Expr, names: tuple[str, ...]) -> exp.Expr:
     first = query
     while isinstance(first, exp.SetOperation | exp.Subquery):
         first = first.this
-    if (values := listed_values(first)) is not None:
-        selected = values_select(values)
-        query = selected if first is query else query
-        first = first.replace(selected)
     for i, name in enumerate(names):
         item = first.expressions[i]
         item = item.this if isinstance(item, exp.Alias) else item

@@ -21,7 +21,8 @@ from pgstream.algebra.expressions import (
     shift,
     transform,
 )
-from pgstream.algebra.lower_functions import expand, is_function
+from pgstream.algebra.lower_aliased import Aliased
+from pgstream.algebra.lower_functions import expand
 from pgstream.algebra.lower_sets import distinct, rows_of_values
 from pgstream.algebra.lower_using import Using
 from pgstream.algebra.operators.join import Join
@@ -40,7 +41,7 @@ from pgstream.algebra.placement.push_down import outer_join, push_down
 from pgstream.algebra.scope import Domain, Table
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.scope import free_columns
-from pgstream.sql.walk import is_subquery
+from pgstream.sql.walk import is_function, is_join, is_subquery
 from pgstream.sql.walk import parts as parts_of
 
 if TYPE_CHECKING:
@@ -88,13 +89,9 @@ class FromClause:
 
     def relation(self, node: exp.Expr, offset: int) -> Node:
         if is_join(node):
-            if node.alias:
-                raise UnsupportedConstruct(
-                    "An alias on a parenthesized join is not supported.",
-                    construct="alias on a join",
-                    hint="Give each table its own alias.",
-                )
-            return self.item(node.this, offset)
+            known = len(self.tables), len(self.select.merged)
+            tree = self.item(node.this, offset)
+            return Aliased(self.select, *known).lower(node, tree, offset) if node.alias else tree
         if is_function(node):
             return expand(self.select, OneRow(), node, offset, None)
         if isinstance(node, exp.Lateral | exp.Subquery):
@@ -113,7 +110,7 @@ class FromClause:
         item = join.this
         if is_function(item):
             return self.with_function(left, join, offset)
-        if not join.side and is_join(item) and self.known_columns(item):
+        if not join.side and is_join(item) and not item.alias and self.known_columns(item):
             # L, (A JOIN LATERAL B) is (L, A) JOIN LATERAL B, which sees L.
             for part in chain(item):
                 left = self.join(left, part, offset, start)
@@ -126,7 +123,7 @@ class FromClause:
         ours, theirs = self.tables[start:known], self.tables[known:]
         parts = self.on(join, offset)
         for name in self.common_columns(join, ours, theirs):
-            equality = Using(self.select).equality(name, ours, theirs, join.side.upper())
+            equality = Using(self.select).equality(name, ours, theirs, join)
             parts.append(shift(equality, -offset))
         return self.joined(left, right, join.side.upper(), parts, ours, theirs)
 
@@ -283,11 +280,6 @@ class FromClause:
             tree = Project(tree, tuple(values), tuple(names))
         self.select.register(Table(alias, offset, tuple(names), None), tree)
         return tree
-
-
-def is_join(node: exp.Expr) -> bool:
-    """A join in parentheses."""
-    return isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery)
 
 
 def chain(node: exp.Expr) -> list[exp.Join]:

@@ -25,15 +25,6 @@ if TYPE_CHECKING:
 FUNCTION = "__pgs_f"
 
 
-def is_function(node: exp.Expr) -> bool:
-    """A FROM item that is a function call, or several in ROWS FROM."""
-    if isinstance(node, exp.Lateral):
-        return not isinstance(node.this, exp.Subquery | exp.Values)
-    if isinstance(node, exp.Table):
-        return bool(node.args.get("rows_from")) or not isinstance(node.this, exp.Identifier)
-    return isinstance(node, exp.Unnest)
-
-
 def expand(
     lowering: SelectLowering, left: Node, node: exp.Expr, offset: int, condition: exp.Expr | None
 ) -> Node:
@@ -55,7 +46,7 @@ def expand(
     named = alone.args.get("alias") or exp.TableAlias()
     named.set("this", exp.to_identifier(FUNCTION))
     alone.set("alias", named)
-    call = write(alone.transform(column)).removeprefix("LATERAL ")
+    call = write(alone.transform(column))
     how = "CROSS JOIN LATERAL"
     on = ""
     if condition is not None:

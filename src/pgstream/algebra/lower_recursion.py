@@ -35,7 +35,7 @@ from pgstream.algebra.operators.working import Working
 from pgstream.algebra.placement.canonical import with_any_spelling
 from pgstream.algebra.types import INTEGER
 from pgstream.errors import UnsupportedConstruct
-from pgstream.sql.walk import unwrapped
+from pgstream.sql.walk import is_join, unwrapped
 
 if TYPE_CHECKING:
     from pgstream.algebra.lower import Lowering
@@ -219,7 +219,7 @@ def _carry_level(query: exp.Expr, name: str, more: int) -> bool:
 
 def _relations(item: exp.Expr) -> Iterator[exp.Expr]:
     """The tables and subqueries of a FROM item, also of a join in parentheses."""
-    if isinstance(item, exp.Subquery) and isinstance(item.this, exp.Table | exp.Subquery):
+    if is_join(item) and not item.alias:
         yield from _relations(item.this)
     else:
         yield item

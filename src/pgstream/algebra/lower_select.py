@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.convert import Converter, all_argument
+from pgstream.algebra.convert import Converter
 from pgstream.algebra.expressions import Call, Expression, Ref, conjuncts, plain_column, refs
 from pgstream.algebra.lower_from import FromClause
 from pgstream.algebra.lower_grouped import GroupedSelect
@@ -59,8 +59,7 @@ class HoistFound(Exception):
 
 
 # Parts of an expression that are not values of their own.
-NOT_VALUES = (exp.DataType, exp.Identifier, exp.Column, exp.If, exp.Any, exp.All, exp.Var,
-              exp.JSON)  # fmt: skip
+NOT_VALUES = (exp.DataType, exp.Identifier, exp.Column, exp.If, exp.Any, exp.All, exp.Var)
 # Of these PostgreSQL computes one part: the others might fail, so no scan computes parts of them.
 CHOICES = (exp.Case, exp.Coalesce)
 REPLACED = (exp.Exists, exp.In, exp.Subquery, exp.Window)
@@ -195,8 +194,9 @@ class SelectLowering:
                 construct="whole row",
                 hint="Name the columns.",
             )
-        merged = [one.value for one in self.merged if one.name == node.name]
-        if merged and not node.table:
+        merged = [one.value for one in self.merged if one.name == node.name
+                  and (not node.table or node.table == one.alias)]  # fmt: skip
+        if merged:
             return merged[-1]
         return self.ref(self.index_of(node))
 
@@ -255,7 +255,7 @@ class SelectLowering:
         converter = self.converter
         call = node.expression if isinstance(node, exp.Dot) else node  # schema.function(…)
         for child in map(argument_value, call.iter_expressions()):
-            if isinstance(child, NOT_VALUES) or all_argument(child) is not None:
+            if isinstance(child, NOT_VALUES):
                 continue
             with suppress(UnsupportedType):  # ROW(a, b) is no value by itself
                 part = converter.convert(child)

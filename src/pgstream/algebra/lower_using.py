@@ -1,6 +1,6 @@
 """Lowers USING: equalities of columns that have one name, and what that name means.
 
-    FROM a FULL JOIN b USING (k)      a.k = b.k, and k is coalesce(a.k, b.k)
+    FROM a FULL JOIN b USING (k) AS j     a.k = b.k, and k and j.k are coalesce(a.k, b.k)
 
 PostgreSQL writes the bare name where no column of a table is just that: above a FULL join, and
 where the columns have unlike types. They are compared in the types that its `=` takes.
@@ -33,7 +33,7 @@ class Using:
         self.select = select
 
     def equality(
-        self, name: str, ours: Sequence[Table], theirs: Sequence[Table], side: str
+        self, name: str, ours: Sequence[Table], theirs: Sequence[Table], join: exp.Join
     ) -> Expression:
         left, right = self.named(name, ours), self.named(name, theirs)
         both = compared(self.select.catalog, left.type, right.type)
@@ -42,7 +42,8 @@ class Using:
             sides = self.canonical(left), self.canonical(right)
         elif both is not None:
             sides = self.cast(left, both[0]), self.cast(right, both[1])
-        self.select.merged.append(Merged(name, self.merged(left, right, side)))
+        value = self.merged(left, right, join.side.upper())
+        self.select.merged.append(Merged(name, value, join.text("using_alias")))
         return Call("=", sides, BOOLEAN)
 
     def merged(self, left: Expression, right: Expression, side: str) -> Expression:

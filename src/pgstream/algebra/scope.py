@@ -28,10 +28,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Merged:
-    """A column that USING makes of one on each side of a join."""
+    """A column that USING makes of one on each side of a join; `alias` is that of the join."""
 
     name: str
     value: Expression
+    alias: str = ""
 
 
 class Registry(Protocol):

@@ -54,23 +54,6 @@ def numbered(query: exp.Expr) -> exp.Select:
     return outer.where(*conditions, dialect="postgres", copy=False)
 
 
-def listed_values(query: exp.Expr) -> exp.Values | None:
-    """The VALUES that a query is. Beside UNION, the parser reads SELECT * FROM (VALUES …)."""
-    if isinstance(query, exp.Select) and any(isinstance(i, exp.Star) for i in query.expressions):
-        query = query.args["from_"].this
-    return query if isinstance(query, exp.Values) else None
-
-
-def values_select(values: exp.Values) -> exp.Select:
-    """VALUES (…), (…) as SELECT column1, … FROM (VALUES …) v."""
-    first = values.expressions[0]
-    width = len(first.expressions) if isinstance(first, exp.Tuple) else 1
-    names = [f"column{i + 1}" for i in range(width)]
-    inner = values.copy()
-    inner.set("alias", exp.TableAlias(this=exp.to_identifier(TABLE)))
-    return exp.select(*(exp.column(name, table=TABLE) for name in names)).from_(inner)
-
-
 def _wrapped(query: exp.Expr, order: exp.Order) -> exp.Select:
     """The query as a subquery in FROM; its ORDER BY names output columns."""
     first = query

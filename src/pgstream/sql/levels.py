@@ -19,15 +19,6 @@ def is_query(node: exp.Expr) -> bool:
     return isinstance(node, exp.Query)
 
 
-def is_name(node: exp.Expr) -> bool:
-    """A column, and not a word such as CURRENT_ROLE: PostgreSQL quotes capitals in names."""
-    if not isinstance(node, exp.Column):
-        return False
-    if isinstance(node.this, exp.Star) or node.this.args.get("quoted"):
-        return True
-    return node.name == node.name.lower()
-
-
 def qualified(select: exp.Select) -> exp.Select:
     """A copy in which the columns of a single relation carry its name."""
     copy = select.copy()
@@ -50,7 +41,7 @@ def only_relation(select: exp.Select) -> exp.Identifier | None:
 def qualify(node: exp.Expr, name: exp.Identifier) -> None:
     """Qualifies, in place, the columns outside subqueries."""
     for part in node.walk(prune=is_query):
-        if is_name(part) and not part.args.get("table"):
+        if isinstance(part, exp.Column) and not part.args.get("table"):
             part.set("table", name.copy())
 
 
@@ -102,7 +93,7 @@ class Level:
         if not (is_aggregate(node) or is_grouping(node)) or is_windowed(node):
             return False
         between = _selects_around(node)
-        read = {column.table for column in node.find_all(exp.Column) if is_name(column)}
+        read = {column.table for column in node.find_all(exp.Column)}
         if any(read & aliases(select) for select in between):
             return False
         if not between and (not read or "" in read):
@@ -110,9 +101,8 @@ class Level:
         return bool(read & self.names)
 
     def owns_column(self, node: exp.Expr) -> bool:
-        if not is_name(node):
+        if not isinstance(node, exp.Column):
             return False
-        assert isinstance(node, exp.Column)
         return node.table in self.names or not (node.table or _selects_around(node))
 
     def reads(self, node: exp.Expr) -> bool:

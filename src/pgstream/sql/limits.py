@@ -50,7 +50,7 @@ def cuts(clause: exp.Expr | None) -> bool:
     value = clause.expression
     while isinstance(value, exp.Paren | exp.Cast):
         value = value.this
-    if isinstance(value, exp.Null) or (isinstance(value, exp.Var) and value.name == "ALL"):
+    if isinstance(value, exp.Null):
         return False
     return not (isinstance(clause, exp.Offset) and value == exp.Literal.number(0))
 

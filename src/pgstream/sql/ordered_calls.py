@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from pgstream.sql.json_calls import JsonCall
+from pgstream.sql.nodes import Worded
 
 
 def order_of(call: exp.Expr) -> exp.Order | None:
@@ -28,10 +28,7 @@ def add_order(call: exp.Expr, keys: Sequence[exp.Ordered]) -> None:
     added = [key.copy() for key in keys]
     if order is not None:
         order.set("expressions", [*order.expressions, *added])
-    elif isinstance(call, JsonCall):
-        clauses = [piece for piece in pieces if piece.name in ("NULL", "ABSENT", "RETURNING")]
-        place = pieces.index(clauses[0]) if clauses else len(pieces)
-        ordered = [*pieces[:place], exp.Order(expressions=added), *pieces[place:]]
-        call.set("expressions", ordered)
+    elif isinstance(call, Worded):
+        call.append("expressions", exp.Order(expressions=added))
     else:
         pieces[-1].replace(exp.Order(this=pieces[-1].copy(), expressions=added))

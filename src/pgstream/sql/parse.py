@@ -2,58 +2,73 @@
 
 from __future__ import annotations
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
-from pgstream.errors import EmptyQuery, MultipleStatements, NotASelect, SyntaxFault
+from pgstream.errors import (
+    EmptyQuery,
+    MultipleStatements,
+    NotASelect,
+    SyntaxFault,
+    UnsupportedConstruct,
+)
+from pgstream.sql.grammar import GrammarError, Statement, Tree, character, statements
+from pgstream.sql.places import place_of_offset, place_of_word
+from pgstream.sql.read.listed import select_values
+from pgstream.sql.read.queries import query
 
 Query = exp.Select | exp.SetOperation
 
 
 def parse(text: str) -> Query:
     """The one SELECT in the text; anything else is an error that says what it is."""
-    if not text or not text.strip().strip(";").strip():
-        raise EmptyQuery(
-            "The defining query is empty.",
-            hint="Give one SELECT statement.",
-        )
-    statements = [s for s in _statements(text) if s and not isinstance(s, exp.Semicolon)]
-    if not statements:
+    found = _statements(text)
+    if not found:
         raise EmptyQuery("The defining query is empty.", hint="Give one SELECT statement.")
-    if len(statements) > 1:
+    if len(found) > 1:
         raise MultipleStatements(
-            f"The defining query holds {len(statements)} statements.",
+            f"The defining query holds {len(found)} statements.",
             hint="Give one SELECT statement; create one stream table per query.",
         )
-    (statement,) = statements
-    while isinstance(statement, exp.Subquery) and not statement.alias:
-        statement = statement.this
-    if not isinstance(statement, exp.Select | exp.SetOperation):
+    (statement,) = found
+    if statement.kind != "select_stmt":
         raise NotASelect(
-            f"A stream table is defined by a SELECT, not by {_kind(statement)}.",
+            f"A stream table is defined by a SELECT, not by {_name(statement)}.",
             hint="Give one SELECT statement.",
         )
-    return statement
-
-
-def _statements(text: str) -> list[exp.Expr | None]:
     try:
-        return list(sqlglot.parse(text, dialect="postgres"))
-    except SqlglotError as error:
-        details = getattr(error, "errors", None) or [{}]
-        first = details[0]
-        near = first.get("highlight")
-        message = f"Syntax error at or near {near!r}" if near else "Syntax error"
+        return query_of(statement.tree, text)
+    except UnsupportedConstruct as error:
+        place = place_of_word(text, error.construct or "")
+        if place is not None:
+            error.line, error.column = place
+        raise
+
+
+def query_of(tree: Tree, text: str) -> Query:
+    """The query of PostgreSQL's parse tree, whose places are offsets in the text."""
+    if "VALUES" in text.upper():
+        select_values(tree)
+    made = query(tree)
+    if not text.isascii():
+        for node in made.walk():
+            if "start" in node.meta:
+                node.meta["start"] = character(text, node.meta["start"])
+    return made
+
+
+def _statements(text: str) -> list[Statement]:
+    try:
+        return statements(text or "")
+    except GrammarError as error:
+        place = None if error.offset is None else place_of_offset(text, error.offset)
         raise SyntaxFault(
-            f"{message}.",
-            line=first.get("line"),
-            column=first.get("col"),
+            f"{error.message[:1].upper()}{error.message[1:]}.",
+            line=place.line if place else None,
+            column=place.column if place else None,
             hint="Run the query in psql to see PostgreSQL's own message.",
         ) from None
 
 
-def _kind(statement: exp.Expr) -> str:
-    if isinstance(statement, exp.Command):
-        return str(statement.this).upper()
-    return type(statement).__name__.upper()
+def _name(statement: Statement) -> str:
+    """INSERT for insert_stmt."""
+    return statement.kind.removesuffix("_stmt").replace("_", " ").upper()

@@ -8,13 +8,11 @@ from sqlglot import exp
 def aliases(select: exp.Select) -> frozenset[str]:
     """The names by which a SELECT's expressions read its FROM clause."""
     clauses = [select.args.get("from_"), *(select.args.get("joins") or ())]
-    return frozenset(
-        node.alias_or_name
-        for clause in clauses
-        if clause is not None
-        for node in clause.walk(prune=_is_closed)
-        if isinstance(node, exp.Table | exp.Subquery | exp.UDTF) and node.alias_or_name
-    )
+    nodes = [n for clause in clauses if clause is not None for n in clause.walk(prune=_is_closed)]
+    relations = (n for n in nodes if isinstance(n, exp.Table | exp.Subquery | exp.UDTF))
+    joins = (n for n in nodes if isinstance(n, exp.Join))
+    names = [*(n.alias_or_name for n in relations), *(n.text("using_alias") for n in joins)]
+    return frozenset(filter(None, names))
 
 
 def _is_closed(node: exp.Expr) -> bool:

@@ -27,6 +27,19 @@ def is_subquery(node: exp.Expr) -> bool:
     return isinstance(node, exp.Exists | exp.Subquery)
 
 
+def is_function(node: exp.Expr) -> bool:
+    """A FROM item that is a function call, or several in ROWS FROM."""
+    if not isinstance(node, exp.Table):
+        return False
+    return bool(node.args.get("rows_from")) or not isinstance(node.this, exp.Identifier)
+
+
+def is_join(node: exp.Expr) -> bool:
+    """Joins in parentheses, in FROM."""
+    first = (exp.Lateral, exp.Subquery, exp.Table, exp.Values)
+    return isinstance(node, exp.Subquery) and isinstance(node.this, first)
+
+
 def is_qualified(call: exp.Expr) -> bool:
     """public.stddev(x) is a user's function, and no aggregate: those of users are refused."""
     return isinstance(call.parent, exp.Dot)

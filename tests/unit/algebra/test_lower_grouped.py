@@ -13,8 +13,8 @@ CALLS = {
     "array_agg(r.a ORDER BY r.b DESC)": "array_agg(r.a ORDER BY r.b DESC, r.n)",
     "string_agg(r.a, ',')": "string_agg(r.a, ',' ORDER BY r.n)",
     "JSON_ARRAYAGG(r.a)": "JSON_ARRAYAGG(r.a ORDER BY r.n)",
-    "JSON_ARRAYAGG(r.a NULL ON NULL RETURNING JSONB)":
-        "JSON_ARRAYAGG(r.a ORDER BY r.n NULL ON NULL RETURNING JSONB)",
+    "JSON_ARRAYAGG(r.a NULL ON NULL RETURNING jsonb)":
+        "JSON_ARRAYAGG(r.a ORDER BY r.n NULL ON NULL RETURNING jsonb)",
     "JSON_ARRAYAGG(r.a ORDER BY r.b)": "JSON_ARRAYAGG(r.a ORDER BY r.b, r.n)",
 }  # fmt: skip
 AS_THEY_ARE = (
@@ -23,7 +23,7 @@ AS_THEY_ARE = (
     "SUM(DISTINCT r.a)",
     "string_agg(DISTINCT r.a, ',' ORDER BY r.a)",
     "rank(3) WITHIN GROUP (ORDER BY r.a) FILTER(WHERE r.b)",
-    "JSON_OBJECTAGG(r.a : r.b RETURNING JSONB)",
+    "JSON_OBJECTAGG(r.a: r.b RETURNING jsonb)",
 )
 
 

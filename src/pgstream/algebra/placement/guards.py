@@ -12,16 +12,19 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
+from pgstream.sql.nodes import Operation
+from pgstream.sql.walk import is_join
+
 # What never fails, whatever its operands are.
 SAFE = (
     exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.Paren, exp.And, exp.Or,
-    exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.DPipe, exp.Like,
-    exp.ILike, exp.JSONExtract, exp.JSONExtractScalar, exp.Coalesce, exp.Nullif, exp.Length,
-    exp.Extract, exp.Var, exp.DataType,
+    exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.DPipe,
+    exp.Coalesce, exp.Nullif, exp.Length, exp.Var, exp.DataType,
 )  # fmt: skip
 SAFE_FUNCTIONS = frozenset(
-    "lower upper initcap btrim ltrim rtrim md5 reverse date_trunc date_part concat".split()
+    "lower upper initcap btrim ltrim rtrim md5 reverse date_trunc date_part concat extract".split()
 )
+SAFE_OPERATORS = frozenset(("~~", "!~~", "~~*", "!~~*", "->", "->>"))
 VOLATILE = frozenset(
     """clock_timestamp currval gen_random_uuid lastval nextval random random_normal setval timeofday
     uuidv4 uuidv7""".split()
@@ -39,6 +42,8 @@ def _is_safe(node: exp.Expr) -> bool:
         return node.name.lower() in SAFE_FUNCTIONS
     if isinstance(node, exp.Cast):
         return isinstance(node.this, exp.Literal) or node.to.this in SAFE_TARGETS
+    if isinstance(node, Operation):
+        return node.args["operator"] in SAFE_OPERATORS
     return isinstance(node, SAFE)
 
 
@@ -76,7 +81,7 @@ def filtered_tables(select: exp.Select) -> frozenset[str]:
 
 def _items(node: exp.Expr, padded: bool) -> Iterator[tuple[exp.Expr, str, bool]]:
     """The FROM items below, the side of their join, and whether a LEFT JOIN pads them."""
-    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery):
+    if is_join(node):
         yield from _items(node.this, padded)
     else:
         yield node, "", padded

@@ -41,13 +41,11 @@ def everywhere(query: Query, rewrite: Callable[[exp.Select, Names], exp.Select])
     return tree
 
 
-def derived(rows: exp.Query | exp.Values, alias: str, columns: Sequence[str] = ()) -> exp.From:
+def derived(rows: exp.Query, alias: str, columns: Sequence[str] = ()) -> exp.From:
     """FROM (rows) alias(columns)."""
     named = exp.TableAlias(
         this=exp.to_identifier(alias), columns=[exp.to_identifier(name) for name in columns]
     )
-    if isinstance(rows, exp.Values):
-        return exp.From(this=exp.Values(expressions=rows.expressions, alias=named))
     return exp.From(this=exp.Subquery(this=rows, alias=named))
 
 

@@ -10,12 +10,16 @@ tree: what PostgreSQL has printed stays as it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from sqlglot import exp
 
 from pgstream.sql.deparsed import parse_deparsed
+
+NAME = r'(?:"(?:[^"]|"")+"|[\w$]+)'
+QUALIFIED = re.compile(rf"{NAME}\.{NAME}")
 
 Definitions = Mapping[tuple[str, str], str]
 """The query of a view, by schema and name."""
@@ -45,6 +49,7 @@ def _cuts(text: str, views: Definitions) -> Iterator[Cut]:
         if definition is None or table.args.get("only"):
             continue
         name = exp.to_identifier(table.name, quoted=True).sql("postgres")
-        first, last = table.args["db"].meta, table.this.meta
         replacement = f"({definition})" if table.alias else f"({definition}) {name}"
-        yield Cut(first["start"], last["end"] + 1, replacement)
+        written = QUALIFIED.match(text, table.this.meta["start"])
+        assert written is not None
+        yield Cut(written.start(), written.end(), replacement)

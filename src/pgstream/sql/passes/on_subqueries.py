@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from pgstream.sql.parse import Query
+from pgstream.sql.walk import is_join
 
 
 def on_subqueries(query: Query) -> Query:
@@ -32,9 +33,8 @@ def _joins(node: exp.Expr) -> list[exp.Join]:
         for join in part.args.get("joins") or ():
             found.append(join)
             waiting.append(join.this)
-        inner = part.this if isinstance(part, exp.Subquery) else None
-        if isinstance(inner, exp.Table | exp.Subquery):
-            waiting.append(inner)
+        if is_join(part) and not part.alias:  # below an alias, names are others
+            waiting.append(part.this)
     return found
 
 

@@ -27,7 +27,6 @@ from pgstream.sql.parse import Query
 from pgstream.sql.passes.build import Names, derived
 from pgstream.sql.walk import bare
 
-Rows = exp.Query | exp.Values
 ORDERS: dict[type[exp.Expr], type[exp.Binary]] = {
     exp.LT: exp.LT, exp.LTE: exp.LT, exp.GT: exp.GT, exp.GTE: exp.GT,
 }  # fmt: skip
@@ -38,7 +37,7 @@ class Comparison(NamedTuple):
     """The comparison as it is written."""
     quantifier: str
     """ANY, ALL, or ONE: a row with the one row of a subquery."""
-    rows: Rows
+    rows: exp.Query
 
 
 def quantified(query: Query) -> Query:
@@ -76,30 +75,26 @@ def _comparison(node: exp.Expr) -> Comparison | None:
     if isinstance(right, exp.Any | exp.All):
         found = _rows(right.this)
         return Comparison(node, right.key.upper(), found) if found else None
-    if isinstance(right, exp.Anonymous) and right.find(exp.Values) in right.expressions:
-        return Comparison(node, right.name.upper(), right.expressions[0])
     if isinstance(right, exp.Subquery) and isinstance(node.this, exp.Tuple):
         return Comparison(node, "ONE", right)
     return None
 
 
 def _membership(node: exp.In) -> Comparison | None:
-    """(a, b) IN (SELECT …), unless it may stay; x IN (VALUES …)."""
+    """(a, b) IN (SELECT …), unless it may stay."""
     rows = node.args.get("query")
-    if rows is None and node.expressions and isinstance(node.expressions[0], exp.Values):
-        rows = node.expressions[0]
-    elif rows is None or not isinstance(node.this, exp.Tuple) or _is_condition(node):
+    if rows is None or not isinstance(node.this, exp.Tuple) or _is_condition(node):
         return None
     operator = exp.EQ(this=node.this.copy(), expression=exp.Any(this=rows.copy()))
     return Comparison(operator, "ANY", rows)
 
 
-def _rows(node: exp.Expr) -> Rows | None:
+def _rows(node: exp.Expr) -> exp.Query | None:
     """The subquery; None for an array, also for ARRAY(SELECT …)."""
     node = bare(node)
     if isinstance(node, exp.Subquery) and not _rows(node.this):
         return None
-    return node if isinstance(node, exp.Query | exp.Values) else None
+    return node if isinstance(node, exp.Query) else None
 
 
 def _is_condition(node: exp.Expr) -> bool:
@@ -114,11 +109,9 @@ def _counted(node: exp.Expr, comparison: Comparison, alias: str) -> exp.Expr:
     """What stands in the place of the comparison."""
     operator, quantifier, rows = comparison
     value = operator.this
-    if quantifier == "ANY" and isinstance(operator, exp.EQ):
-        is_row = isinstance(value, exp.Tuple)
-        if not is_row or (isinstance(rows, exp.Values) and _is_condition(node)):
-            width = len(value.expressions) if is_row else 1
-            return exp.In(this=value.copy(), query=_as_subquery(rows, width, alias))
+    is_equality = quantifier == "ANY" and isinstance(operator, exp.EQ)
+    if is_equality and not isinstance(value, exp.Tuple):
+        return exp.In(this=value.copy(), query=_as_subquery(rows))
     return _subquery(node, comparison, alias)
 
 
@@ -143,14 +136,11 @@ def _columns(alias: str, width: int) -> tuple[list[str], list[exp.Expr]]:
     return names, [exp.column(name, table=alias) for name in names]
 
 
-def _as_subquery(rows: exp.Expr, width: int, alias: str) -> exp.Expr:
-    if isinstance(rows, exp.Values):
-        names, columns = _columns(alias, width)
-        rows = exp.Select(expressions=columns, from_=derived(rows.copy(), alias, names))
+def _as_subquery(rows: exp.Expr) -> exp.Expr:
     return rows.copy() if isinstance(rows, exp.Subquery) else exp.Subquery(this=rows.copy())
 
 
-def _bare_rows(rows: Rows) -> Rows:
+def _bare_rows(rows: exp.Query) -> exp.Query:
     while isinstance(rows, exp.Subquery) and not any(
         rows.args.get(clause) for clause in ("limit", "offset", "order", "with_")
     ):

@@ -39,18 +39,10 @@ def _has_too_many_sets(node: exp.Expr) -> bool:
     return isinstance(node, exp.Group) and too_many(node)
 
 
-def _is_parameter(node: exp.Expr) -> bool:
-    """$1, and not @ x, which is the operator for abs(x)."""
-    if isinstance(node, exp.Parameter):
-        return isinstance(node.this, exp.Literal)
-    return isinstance(node, exp.Placeholder)
-
-
 def _is_array_of_query(node: exp.Expr) -> bool:
     """ARRAY(SELECT ...), and not ARRAY[(SELECT ...)]."""
-    called = isinstance(node, exp.Anonymous) and node.name.upper() == "ARRAY"
-    parts = node.expressions if called or isinstance(node, exp.Array) else ()
-    return any(isinstance(part, exp.Select | exp.SetOperation) for part in parts)
+    called = isinstance(node, exp.Anonymous) and node.name == "ARRAY"
+    return called and isinstance(node.expressions[0], exp.Query)
 
 
 LATER = "This version does not maintain it."
@@ -105,7 +97,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         "parameter", None, "A stream table's query has no caller to give it a value.",
-        "Write the value into the query.", _is_parameter,
+        "Write the value into the query.", _is(exp.Parameter),
     ),
     Refusal(
         "ONLY", "only", "Changes are captured with those of the children.",

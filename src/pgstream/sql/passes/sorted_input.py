@@ -18,13 +18,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pgstream.sql.cut import is_cut, is_grouped, output_place
-from pgstream.sql.json_calls import JsonCall
-from pgstream.sql.levels import is_name
+from pgstream.sql.nodes import Worded
 from pgstream.sql.ordered_calls import add_order, is_distinct, order_of
 from pgstream.sql.parse import Query
 from pgstream.sql.passes.build import Names, everywhere
 from pgstream.sql.scope import aliases
-from pgstream.sql.walk import parts, unwrapped
+from pgstream.sql.walk import is_function, is_join, parts, unwrapped
 
 COLLECTS = frozenset(
     """any_value array_agg json_agg json_agg_strict json_arrayagg json_object_agg
@@ -90,7 +89,7 @@ def _collects(call: exp.Expr) -> bool:
 
 def _reads_one_of(call: exp.Expr, own: frozenset[str]) -> bool:
     """A call that reads only columns of a query outside is that query's."""
-    read = {column.table for column in call.find_all(exp.Column) if is_name(column)}
+    read = {column.table for column in call.find_all(exp.Column)}
     return not read or "" in read or bool(read & own)
 
 
@@ -158,7 +157,7 @@ def _from_items(select: exp.Select) -> Iterator[exp.Expr]:
 
 def _joined(item: exp.Expr) -> Iterator[exp.Expr]:
     """The item, or those of a join in parentheses."""
-    if isinstance(item, exp.Subquery) and isinstance(item.this, exp.Table | exp.Subquery):
+    if is_join(item) and not item.alias:
         yield from _joined(item.this)
     else:
         yield item
@@ -166,16 +165,8 @@ def _joined(item: exp.Expr) -> Iterator[exp.Expr]:
         yield from _joined(join.this)
 
 
-def _is_function(item: exp.Expr) -> bool:
-    if isinstance(item, exp.Lateral):
-        return not isinstance(item.this, exp.Subquery | exp.Values)
-    if isinstance(item, exp.Table):
-        return bool(item.args.get("rows_from")) or not isinstance(item.this, exp.Identifier)
-    return isinstance(item, exp.Unnest)
-
-
 def _is_lateral(item: exp.Expr) -> bool:
-    return isinstance(item, exp.Lateral) and isinstance(item.this, exp.Subquery)
+    return isinstance(item, exp.Lateral)
 
 
 def _column(name: exp.Identifier, item: exp.Expr) -> exp.Column:
@@ -233,14 +224,14 @@ class _Orders:
     def of_input(self, select: exp.Select) -> Keys:
         """The order of the rows in FROM."""
         items = list(_from_items(select))
-        relations = [item for item in items if not (_is_function(item) or _is_lateral(item))]
+        relations = [item for item in items if not (is_function(item) or _is_lateral(item))]
         if len(relations) > 1 or relations != items[: len(relations)]:
             items = [] if self.whole else [item for item in items if item not in relations]
         found = [self.of_item(item) for item in items]
         return [] if self.whole and not all(found) else [key for keys in found for key in keys]
 
     def of_item(self, item: exp.Expr) -> Keys:
-        if _is_function(item):
+        if is_function(item):
             number = self.ordinality(item)
             return [_ascending(_column(number, item))] if number is not None else []
         if isinstance(item, exp.Values):
@@ -260,15 +251,10 @@ class _Orders:
     def ordinality(self, item: exp.Expr) -> exp.Identifier | None:
         """The column that numbers a function's rows; it is added if there is none."""
         alias, given = item.args.get("alias"), _given(item)
-        if isinstance(item.this, JsonCall) or any(isinstance(c, exp.ColumnDef) for c in given):
+        if isinstance(item.this, Worded) or any(isinstance(c, exp.ColumnDef) for c in given):
             return None  # their syntax has no WITH ORDINALITY
         if alias is None or not given:  # not so where PostgreSQL prints it
             return self.hidden()
-        call = item.this if isinstance(item.this, exp.Unnest) else item
-        if isinstance(call, exp.Unnest):  # the parser keeps that column's name apart
-            if not call.args.get("offset"):
-                call.set("offset", self.hidden())
-            return call.args["offset"]  # type: ignore[no-any-return]
         if not item.args.get("ordinality"):
             item.set("ordinality", True)
             alias.append("columns", self.hidden())

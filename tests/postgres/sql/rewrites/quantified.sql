@@ -15,7 +15,6 @@ SELECT id, g LIKE ANY (SELECT "odd Name" FROM u) AS a, g NOT LIKE ALL (SELECT "o
     g NOT ILIKE ANY (SELECT c FROM e) AS h, g !~* ANY (SELECT "odd Name" FROM u) AS i FROM t;
 SELECT id, ARRAY[x] <@ ANY (SELECT ARRAY[x, k] FROM u) AS a, y > ALL (SELECT x FROM u WHERE x < 7) AS b, x < ANY (SELECT y FROM t) AS c FROM t;
 SELECT id, x > ALL (VALUES (1), (2)) AS a, x < ANY (VALUES (NULL), (7)) AS b, x IN (VALUES (10), (3)) AS c, (k, x) IN (VALUES (1, 10), (2, NULL)) AS e FROM t;
-SELECT id FROM t WHERE (k, x) IN (VALUES (1, 10), (2, 5)) AND x IN (VALUES (10), (5));
 SELECT id FROM t WHERE x > ALL (SELECT x FROM u WHERE x < ANY (SELECT b FROM e WHERE e.a = t.k));
 SELECT id FROM t WHERE x >= ALL (SELECT x FROM u UNION SELECT b FROM e WHERE b < 5);
 SELECT id FROM t WHERE x >= ANY ((SELECT x FROM u ORDER BY x, id LIMIT 2) UNION ALL SELECT 99);

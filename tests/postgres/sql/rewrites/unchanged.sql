@@ -14,3 +14,4 @@ SELECT id, rank() OVER () AS r, sum(x) OVER () AS s, row_number() OVER (ORDER BY
 SELECT array_agg(a.id ORDER BY a.id) AS a FROM (SELECT id FROM t ORDER BY x) a JOIN (SELECT id FROM u ORDER BY x) b ON a.id = b.id;
 SELECT array_agg(a) AS l FROM jsonb_to_recordset('[{"a": 1}]') AS x(a int);
 SELECT array_agg(a) AS l FROM JSON_TABLE(jsonb '[{"a": 1}]', '$[*]' COLUMNS (a int PATH '$.a')) j;
+SELECT id FROM t WHERE (k, x) IN (VALUES (1, 10), (2, 5)) AND x IN (VALUES (10), (5));

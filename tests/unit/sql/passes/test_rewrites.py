@@ -57,7 +57,7 @@ PAIRS = [
         sorted_input,
         "SELECT t.id, array_agg(e.e) AS a FROM t, LATERAL unnest(t.x) e(e) GROUP BY t.id",
         "SELECT t.id, array_agg(e.e ORDER BY e.__pgs_o) AS a FROM t,"
-        " LATERAL UNNEST(t.x) WITH ORDINALITY AS e(e, __pgs_o) GROUP BY t.id",
+        " unnest(t.x) WITH ORDINALITY AS e(e, __pgs_o) GROUP BY t.id",
         id="the rows of a function",
     ),
     pytest.param(
@@ -89,7 +89,7 @@ PAIRS = [
         above_grouping,
         "SELECT k, rank() OVER (ORDER BY (sum(x))) AS r FROM t GROUP BY k"
         " HAVING ((count(*) > 1) AND (sum(x) > ( SELECT min(u.x) AS min FROM u)))",
-        "SELECT __pgs_g.__pgs_v1 AS k, rank() OVER (ORDER BY (__pgs_g.__pgs_v0)) AS r FROM"
+        "SELECT __pgs_g.__pgs_v1 AS k, rank() OVER (ORDER BY __pgs_g.__pgs_v0) AS r FROM"
         " (SELECT SUM(t.x) AS __pgs_v0, t.k AS __pgs_v1 FROM t GROUP BY t.k"
         " HAVING COUNT(*) > 1) AS __pgs_g"
         " WHERE __pgs_g.__pgs_v0 > (SELECT MIN(u.x) AS min FROM u)",
