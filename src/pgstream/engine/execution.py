@@ -17,14 +17,12 @@ from functools import partial
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from pgstream.algebra.calculus.trace import computed, trace
+from pgstream.algebra.calculus.trace import computed, gathered, trace
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.key_filter import KeyFilter
-from pgstream.algebra.operators.node import ColumnsOf, Keys, Node
-from pgstream.algebra.operators.project import pick
+from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.scan import Lookup
 from pgstream.algebra.operators.shared import Shared
-from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.engine import zsets
 from pgstream.engine.carriers import Carrier, staged_type
 from pgstream.engine.handover import Handover
@@ -211,7 +209,7 @@ class Execution:
         for node, indexes in places:
             bound = self._bind(node)
             if not isinstance(bound, Rows):
-                shown = Keys(*shown_in(places), keys.nulls)
+                shown = gathered(places, keys)
                 return self._keys_on_spark(shown) if self.is_large(shown.input) else None
             parts.append(zsets.picked(bound, indexes))
         return distinct_keys(keys, parts)
@@ -240,14 +238,6 @@ class Execution:
         """Keys that Spark must compute cost an action; the rows that show them are remembered."""
         if self._bind(node) is None:
             self._apart[node] = self.collect(node)
-
-
-def shown_in(places: list[ColumnsOf]) -> tuple[Node, tuple[int, ...]]:
-    """One relation that shows the columns of all these places, and where."""
-    if len(places) == 1:
-        return places[0]
-    terms = tuple(pick(node, indexes) for node, indexes in places)
-    return UnionAll(terms), tuple(range(len(terms[0].columns)))
 
 
 def distinct_keys(keys: Keys, parts: list[Rows]) -> Rows:

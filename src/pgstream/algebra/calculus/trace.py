@@ -7,7 +7,9 @@ then tells which relations it has to compute.
 
 from __future__ import annotations
 
-from pgstream.algebra.operators.node import ColumnsOf, Node
+from pgstream.algebra.operators.node import ColumnsOf, Keys, Node
+from pgstream.algebra.operators.project import pick
+from pgstream.algebra.operators.union_all import add
 
 
 def trace(node: Node, indexes: tuple[int, ...]) -> list[ColumnsOf] | None:
@@ -34,3 +36,12 @@ def computed(node: Node, indexes: tuple[int, ...]) -> list[ColumnsOf]:
     found = [each for part, columns in below for each in computed(part, columns)]
     may_cancel = len(below) > 1 and any(part.is_signed for part, _ in found)
     return [(node, indexes)] if may_cancel else found
+
+
+def gathered(found: list[ColumnsOf], keys: Keys) -> Keys:
+    """The keys, taken from where they were found."""
+    if len(found) == 1:
+        return Keys(*found[0], keys.nulls)
+    whole = add(*(pick(part, columns) for part, columns in found))
+    assert whole is not None
+    return Keys(whole, tuple(range(len(keys.indexes))), keys.nulls)
