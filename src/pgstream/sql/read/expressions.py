@@ -160,9 +160,8 @@ def null_test(node: Tree) -> exp.Expr:
 def boolean_test(node: Tree) -> exp.Expr:
     tree = node.boolean_test
     words = enum_name(tree, "booltesttype").split("_")
-    value = exp.Boolean(this=words[-1] == "TRUE")
-    if words[-1] == "UNKNOWN":
-        value = exp.Var(this="UNKNOWN")
+    is_unknown = words[-1] == "UNKNOWN"
+    value = exp.Var(this="UNKNOWN") if is_unknown else exp.Boolean(this=words[-1] == "TRUE")
     made = exp.Is(this=read(tree.arg), expression=value)
     if "NOT" in words:
         made.set("negate", True)
