@@ -71,6 +71,7 @@ CLAUSES = (
     "SELECT a.id, q.n FROM a, (b CROSS JOIN generate_series(1, 2)) q(p, v, n) WHERE q.p = a.k",
     "SELECT a.id, v.n, b.v FROM a, ((VALUES (1, 'x'), (2, 'y')) v(k, n) JOIN b ON v.k = b.k)"
     " WHERE b.k = a.k",
+    "SELECT a.id, v.n FROM a LEFT JOIN LATERAL (VALUES (1, 'x'), (2, 'y')) v(k, n) ON v.k = a.k",
     "VALUES (1, 'a'), (2, 'b')",
     "SELECT id, substring('x' || id || 'yz' SIMILAR 'x#\"%#\"yz' ESCAPE '#') AS s FROM a",
     "SELECT a.id, b.v, substring(a.id || 'y' || b.v SIMILAR '%y#\"%#\"' ESCAPE '#') AS s FROM a, b",

@@ -42,15 +42,14 @@ def statements(text: str) -> list[Statement]:
     try:
         parsed = postgast.parse(text)
     except postgast.PgQueryError as error:
-        known = error.cursorpos > 0
-        offset = character(text, error.cursorpos - 1) if known else None
-        raise GrammarError(error.message, offset) from None
+        offset = error.cursorpos - 1  # in characters, where nodes count bytes
+        raise GrammarError(error.message, offset if offset >= 0 else None) from None
     found = (raw.stmt for raw in parsed.stmts)
     return [Statement(kind, getattr(node, kind)) for node in found if (kind := kind_of(node))]
 
 
 def character(text: str, byte: int) -> int:
-    """PostgreSQL counts bytes."""
+    """The offset of what stands at an offset in bytes, as nodes have it."""
     return byte if text.isascii() else len(text.encode()[:byte].decode(errors="ignore"))
 
 

@@ -14,14 +14,19 @@ from pgstream.sql.parse import Query
 def read_values(query: Query) -> Query:
     tree: Query = query.copy()
     for values in reversed(list(tree.find_all(exp.Values))):
-        lateral = values.find_ancestor(exp.Lateral, exp.Query)
-        alias = values.args.get("alias")
-        if values.find(exp.Column, exp.Query):
+        lateral = values.parent.parent if isinstance(values.parent, exp.Subquery) else None
+        if any(row.find(exp.Column, exp.Query) for row in values.expressions):
             made = _selects(values)
-            values.replace(exp.Subquery(this=made, alias=alias) if alias else made)
+            is_item = not isinstance(lateral, exp.Lateral)
+            values.replace(exp.Subquery(this=made, **_hung_on(values)) if is_item else made)
         elif isinstance(lateral, exp.Lateral):  # the word says nothing
-            lateral.replace(exp.Values(**{**values.args, "alias": lateral.args["alias"]}))
+            lateral.replace(exp.Values(expressions=values.expressions, **_hung_on(lateral)))
     return tree
+
+
+def _hung_on(item: exp.Expr) -> dict[str, object]:
+    """The alias of a FROM item, and the joins in parentheses of which it is the first."""
+    return {part: item.args.get(part) for part in ("alias", "joins")}
 
 
 def _selects(values: exp.Values) -> Query:
