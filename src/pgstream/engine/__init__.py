@@ -1,1 +1,1 @@
-"""Everything Spark: sessions, carriers of values, rendering, execution, data sources."""
+"""Everything Spark: sessions, carriers, rendering, execution, what executors read and write."""

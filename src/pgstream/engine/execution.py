@@ -33,7 +33,8 @@ from pgstream.engine.render import Leaf, render
 from pgstream.engine.render.key_filter import key_filter
 from pgstream.engine.render.key_filter import keys as keys_of
 from pgstream.engine.rows import Bound, Kept, Rows, no_rows
-from pgstream.engine.session import Sessions, activate
+from pgstream.engine.session import Sessions
+from pgstream.engine.staging import write_staged
 from pgstream.engine.views import Views
 
 
@@ -95,11 +96,8 @@ class Execution:
                 for i, c in enumerate(relation.carriers)
             ]
             self.leaves.counts.spark_actions += 1
-            activate(session)
-            frame = session.sql(relation.sql)
-            writer = frame.selectExpr(*items, "w").write.format("pgstream_staging")
-            writer = writer.mode("append").option("dsn", self.views.dsn)
-            writer.option("db_schema", schema).option("table", table).save()
+            frame = session.sql(relation.sql).selectExpr(*items, "w")
+            write_staged(frame, self.views.dsn, schema, table, self.handover.notes)
             return relation.carriers
 
     @contextmanager

@@ -1,7 +1,7 @@
 """The Spark sessions: one tuned for small plans, one for large, on one context.
 
 Only what also works through Spark Connect is used: SQL text, DataFrames, Arrow, Python
-data sources.
+functions over Arrow.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from pgstream.engine.carriers import MAX_DIGITS, QUOTIENT_SCALE
 from pgstream.engine.cluster import Watch
 from pgstream.engine.failures import as_refresh_error, gone, is_sparks, not_opened, says_lost
 from pgstream.engine.numeric import divide
-from pgstream.engine.slices import SliceSource
-from pgstream.engine.staging import StagingSource
 from pgstream.errors import PgStreamError
 from pgstream.settings import Settings
 
@@ -212,15 +210,6 @@ def is_gone(session: SparkSession) -> bool:
 
 
 def tune(session: SparkSession, tuning: dict[str, str]) -> None:
-    activate(session)
     for name, value in {**COMMON, **tuning}.items():
         session.conf.set(name, value)
     session.udf.register("pgs_divide", divide, DecimalType(MAX_DIGITS, QUOTIENT_SCALE))
-    session.dataSource.register(SliceSource)
-    session.dataSource.register(StagingSource)
-
-
-def activate(session: SparkSession) -> None:
-    """Makes the session the thread's active one: there Spark looks data sources up by name,
-    when one is registered and when one is written to."""
-    session.createDataFrame([], "x INT")

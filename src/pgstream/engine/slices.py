@@ -1,54 +1,51 @@
-"""A Python data source: executors read slices of a table under one exported snapshot."""
+"""Executors read a relation in slices, one task and one query each, under one exported snapshot."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
-from pyspark.sql.types import StructType
+from pyspark.sql import DataFrame, SparkSession
 
 from pgstream.engine.adbc import connect
 
-
-@dataclass
-class Slice(InputPartition):
-    sql: str
+Batches = Iterator[pa.RecordBatch]
 
 
-class SliceSource(DataSource):
-    """Options: `dsn`, `snapshot`, and `slice_0` … `slice_<count - 1>`: one query each."""
+def sliced(
+    session: SparkSession,
+    dsn: str,
+    snapshot: str,
+    queries: Sequence[str],
+    columns: Sequence[tuple[str, str, pa.DataType]],
+) -> DataFrame:
+    """The rows of the queries; a column has a name, and a type for Spark and for Arrow."""
+    count = len(queries)
+    tasks = session.range(0, count, 1, count)  # one number each
+    listed = ", ".join(f"{name} {spark}" for name, spark, _ in columns)
+    schema = pa.schema([(name, arrow) for name, _, arrow in columns])
+    return tasks.mapInArrow(_reader(dsn, snapshot, queries, schema), listed)
 
-    @classmethod
-    def name(cls) -> str:
-        return "pgstream_slices"
 
-    def reader(self, schema: StructType) -> DataSourceReader:
-        return SliceReader(dict(self.options), schema)
+def _reader(
+    dsn: str, snapshot: str, queries: Sequence[str], schema: pa.Schema
+) -> Callable[[Batches], Batches]:
+    def read(numbers: Batches) -> Batches:
+        for batch in numbers:
+            for number in batch.column(0).to_pylist():
+                yield from _rows(dsn, snapshot, queries[number], schema)
+
+    return read
 
 
-class SliceReader(DataSourceReader):
-    def __init__(self, options: dict[str, str], schema: StructType) -> None:
-        self.dsn, self.snapshot = options["dsn"], options["snapshot"]
-        self.queries = [options[f"slice_{i}"] for i in range(int(options["count"]))]
-        self.schema = schema
-
-    def partitions(self) -> Sequence[InputPartition]:
-        return [Slice(sql) for sql in self.queries]
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        from pyspark.sql.pandas.types import to_arrow_schema
-
-        assert isinstance(partition, Slice)
-        wanted = to_arrow_schema(self.schema)
-        with connect(self.dsn) as connection, connection.cursor() as cursor:
-            for statement in session_statements(self.snapshot):
-                cursor.execute(statement)
-            cursor.execute(partition.sql)
-            for batch in cursor.fetch_record_batch():
-                yield batch.cast(wanted)
-            connection.rollback()
+def _rows(dsn: str, snapshot: str, query: str, schema: pa.Schema) -> Batches:
+    with connect(dsn) as connection, connection.cursor() as cursor:
+        for statement in session_statements(snapshot):
+            cursor.execute(statement)
+        cursor.execute(query)
+        for batch in cursor.fetch_record_batch():
+            yield batch.cast(schema)
+        connection.rollback()
 
 
 def session_statements(snapshot: str) -> list[str]:

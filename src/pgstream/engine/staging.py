@@ -1,64 +1,51 @@
-"""A Python data source: executors write a large result to a staging table in parallel.
+"""Executors write a large result to a staging table in parallel.
 
-Each task marks its rows with its attempt. On commit the rows of attempts that Spark did
+Each task marks its rows with its attempt, and tells its mark. The rows of attempts that Spark did
 not accept are removed, so a retried task writes nothing twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
+import psycopg
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
-from pyspark.sql.types import StructType
+from psycopg import sql
+from pyspark.sql import DataFrame
 
-from pgstream.algebra.expressions import quote_name
 from pgstream.engine.adbc import connect
 
 TASK_COLUMN = "__pgs_task"
+Batches = Iterator[pa.RecordBatch]
 
 
-@dataclass
-class Written(WriterCommitMessage):
-    task: int
+def write_staged(
+    frame: DataFrame, dsn: str, schema: str, table: str, notes: psycopg.Connection
+) -> None:
+    """One action. `notes` commits at once."""
+    accepted = frame.mapInArrow(_writer(dsn, schema, table), "task BIGINT").toArrow()
+    notes.execute(
+        sql.SQL("DELETE FROM {} WHERE {} <> ALL (%s)").format(
+            sql.Identifier(schema, table), sql.Identifier(TASK_COLUMN)
+        ),
+        (accepted.column("task").to_pylist(),),
+    )
 
 
-class StagingSource(DataSource):
-    """Options: `dsn`, `db_schema`, `table`."""
-
-    @classmethod
-    def name(cls) -> str:
-        return "pgstream_staging"
-
-    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
-        return StagingWriter(dict(self.options))
-
-
-class StagingWriter(DataSourceArrowWriter):
-    def __init__(self, options: dict[str, str]) -> None:
-        self.dsn = options["dsn"]
-        self.db_schema, self.table = options["db_schema"], options["table"]
-
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
+def _writer(dsn: str, schema: str, table: str) -> Callable[[Batches], Batches]:
+    def write(batches: Batches) -> Batches:
         from pyspark import TaskContext
 
         context = TaskContext.get()
-        task = context.taskAttemptId() if context else 0
-        with connect(self.dsn) as connection, connection.cursor() as cursor:
-            for batch in iterator:
+        assert context is not None
+        task = context.taskAttemptId()
+        with connect(dsn) as connection, connection.cursor() as cursor:
+            for batch in batches:
                 if batch.num_rows:
                     marks = pa.array([task] * batch.num_rows, pa.int64())
                     marked = batch.append_column(TASK_COLUMN, marks)
-                    cursor.adbc_ingest(
-                        self.table, marked, mode="append", db_schema_name=self.db_schema
-                    )
+                    cursor.adbc_ingest(table, marked, mode="append", db_schema_name=schema)
             connection.commit()
-        return Written(task)
+        yield pa.record_batch([pa.array([task], pa.int64())], names=["task"])
 
-    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        accepted = ", ".join(str(m.task) for m in messages if isinstance(m, Written))
-        table = f"{quote_name(self.db_schema)}.{quote_name(self.table)}"
-        with connect(self.dsn) as connection, connection.cursor() as cursor:
-            cursor.execute(f"DELETE FROM {table} WHERE {TASK_COLUMN} NOT IN ({accepted or '-1'})")
-            connection.commit()
+    return write

@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
+from pgstream.engine.carriers import BIGINT, TEXT
 from pgstream.engine.expressions import Rendered
 from pgstream.engine.inline import inline
 from pgstream.engine.relation import Relation, Select
 from pgstream.engine.rows import Bound, Kept, Large, Rows
 from pgstream.engine.session import Sessions
+from pgstream.engine.slices import sliced
 from pgstream.engine.ways import Ways
 
 _numbers = itertools.count()
@@ -73,17 +75,15 @@ class Views:
         return name
 
     def _sliced(self, bound: Large, session: SparkSession) -> DataFrame:
-        read_as = ["STRING" if c.scale is not None else c.spark for c in bound.carriers]
-        schema = ", ".join(f"c{i} {kind}" for i, kind in enumerate([*read_as, "BIGINT"]))
-        reader = session.read.format("pgstream_slices").schema(schema)
+        """Numerics are read as text, which ADBC makes of them, and cast."""
+        read_as = [c if c.scale is None else TEXT for c in bound.carriers]
+        columns = [(f"c{i}", c.spark, c.arrow) for i, c in enumerate(read_as)]
+        weight = f"c{len(columns)}"
+        columns.append((weight, BIGINT.spark, BIGINT.arrow))
         snapshot = "" if bound.computed else self.snapshot
-        reader = reader.option("dsn", self.dsn).option("snapshot", snapshot)
-        reader = reader.option("count", str(len(bound.queries)))
-        for i, query in enumerate(bound.queries):
-            reader = reader.option(f"slice_{i}", query)
-        weight = len(bound.carriers)
         items = [
             f"CAST(c{i} AS {c.spark}) AS c{i}" if c.scale is not None else f"c{i}"
             for i, c in enumerate(bound.carriers)
         ]
-        return reader.load().selectExpr(*items, f"c{weight} AS w")
+        frame = sliced(session, self.dsn, snapshot, bound.queries, columns)
+        return frame.selectExpr(*items, f"{weight} AS w")
