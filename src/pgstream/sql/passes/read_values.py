@@ -2,6 +2,9 @@
 
 Before: FROM a, LATERAL (VALUES (a.x), (a.y)) v(c)
 After:  FROM a, LATERAL (SELECT a.x AS column1 UNION ALL SELECT a.y AS column1) v(c)
+
+Before: ARRAY(VALUES (a.x), (a.y))
+After:  ARRAY[a.x, a.y]
 """
 
 from __future__ import annotations
@@ -9,10 +12,14 @@ from __future__ import annotations
 from sqlglot import exp
 
 from pgstream.sql.parse import Query
+from pgstream.sql.read.listed import array_of_values
 
 
 def read_values(query: Query) -> Query:
     tree: Query = query.copy()
+    for call in list(tree.find_all(exp.Anonymous)):
+        if (listed := array_of_values(call)) is not None:
+            call.replace(exp.Array(expressions=[row.expressions[0] for row in listed.expressions]))
     for values in reversed(list(tree.find_all(exp.Values))):
         lateral = values.parent.parent if isinstance(values.parent, exp.Subquery) else None
         if any(row.find(exp.Column, exp.Query) for row in values.expressions):

@@ -21,6 +21,7 @@ from pgstream.sql.limits import (
 from pgstream.sql.parse import Query
 from pgstream.sql.passes.sorted_input import inherits_order
 from pgstream.sql.places import place_of
+from pgstream.sql.read.listed import array_of_values
 
 
 class Refusal(NamedTuple):
@@ -42,7 +43,8 @@ def _has_too_many_sets(node: exp.Expr) -> bool:
 def _is_array_of_query(node: exp.Expr) -> bool:
     """ARRAY(SELECT ...), and not ARRAY[(SELECT ...)]."""
     called = isinstance(node, exp.Anonymous) and node.name == "ARRAY"
-    return called and isinstance(node.expressions[0], exp.Query)
+    is_query = called and isinstance(node.expressions[0], exp.Query)
+    return is_query and array_of_values(node) is None
 
 
 LATER = "This version does not maintain it."

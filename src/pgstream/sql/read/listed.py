@@ -9,6 +9,8 @@ So VALUES stands in FROM only. PostgreSQL calls its rows "*VALUES*".
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from pgstream.sql.grammar import Tree, children, parts, set_enum
 from pgstream.sql.read.relations import is_list
 
@@ -42,3 +44,17 @@ def _rewrite(query: Tree) -> None:
         for part in parts(key):
             if part.DESCRIPTOR.name == "ColumnRef" and part.fields[0].string.sval == PRINTED:
                 part.fields[0].string.sval = TABLE
+
+
+def array_of_values(call: exp.Expr) -> exp.Values | None:
+    """The VALUES in ARRAY(VALUES …), which is read as ARRAY(SELECT … FROM (VALUES …))."""
+    select = call.expressions[0] if call.name == "ARRAY" and call.expressions else None
+    if not isinstance(select, exp.Select) or set(_clauses(select)) != {"expressions", "from_"}:
+        return None
+    values = select.args["from_"].this
+    is_listed = isinstance(values, exp.Values) and values.alias == TABLE
+    return values if is_listed else None
+
+
+def _clauses(select: exp.Select) -> list[str]:
+    return [name for name, part in select.args.items() if part]
