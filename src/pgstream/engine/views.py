@@ -17,6 +17,7 @@ from pgstream.engine.carriers import BIGINT, TEXT
 from pgstream.engine.expressions import Rendered
 from pgstream.engine.inline import inline
 from pgstream.engine.relation import Relation, Select
+from pgstream.engine.remote import is_remote
 from pgstream.engine.rows import Bound, Kept, Large, Rows
 from pgstream.engine.session import Sessions
 from pgstream.engine.slices import sliced
@@ -46,7 +47,9 @@ class Views:
     def keep(self, relation: Relation, session: SparkSession) -> Kept:
         """What the relation gives, computed now and kept by the executors. Statements that read
         it do not grow by what it is made of."""
-        frame = session.sql(relation.sql).localCheckpoint()
+        frame = session.sql(relation.sql)
+        # Through Connect a checkpoint belongs to the thread's active session, whichever made it.
+        frame = frame.persist() if is_remote(session) else frame.localCheckpoint()
         return Kept(self._name(frame, session), relation.carriers)
 
     def drop(self) -> None:
