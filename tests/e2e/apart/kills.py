@@ -14,7 +14,6 @@ from unittest.mock import patch
 from losing import change, outcome, refresh_exact_again, settings, with_graph
 from pyspark.sql import SparkSession
 from pyspark.sql.classic.dataframe import DataFrame
-from pyspark.sql.readwriter import DataFrameWriter
 from typer.testing import CliRunner
 
 from faces import CALLS, code
@@ -28,6 +27,7 @@ from pgstream.refresh import cycle
 from pgstream.refresh.crash import STEPS
 from pgstream.schedule.events import Event
 from pgstream.schedule.worker import Worker
+from ways import send
 
 ASLEEP = "SELECT java_method('java.lang.Thread', 'sleep', CAST(600000 AS BIGINT))"
 TOO_MUCH = "SELECT length(repeat(CAST(rand() AS STRING), 100000000))"
@@ -84,10 +84,6 @@ def killed_within(original: Callable[..., Any], frame: DataFrame) -> Any:
     return original(kill_soon(frame))
 
 
-def killed_in_writer(original: Callable[..., Any], writer: DataFrameWriter) -> Any:
-    return original(kill_soon(writer._df).write.format("noop").mode("append"))
-
-
 def out_of_memory(original: Callable[..., Any], frame: DataFrame) -> Any:
     return original(frame.sparkSession.sql(TOO_MUCH))
 
@@ -114,13 +110,14 @@ def each_step(ps: PgStream) -> None:
 
 def within_actions(ps: PgStream) -> None:
     with_graph(ps)
+    send(ps, "arrow")  # few rows would be written into the statement
     large = PgStream(ps.dsn, settings=replace(ps.settings, small_path_rows=1))
     for number, (stream, owner, name, instead, wanted) in enumerate(
         [
             (ps, SparkSession, "createDataFrame", killed_before, "PGS-0409"),
             (ps, DataFrame, "toArrow", killed_within, "PGS-0409"),
             (ps, DataFrame, "toArrow", out_of_memory, "PGS-0402"),
-            (large, DataFrameWriter, "save", killed_in_writer, "PGS-0409"),
+            (large, DataFrame, "toArrow", killed_within, "PGS-0409"),
         ]
     ):
         print(f"{instead.__name__} {name}", flush=True)
