@@ -20,8 +20,8 @@ from pgstream.database import migrate
 from pgstream.database.connection import Connection
 from pgstream.database.connection import connect_as_user as connect
 from pgstream.database.embedded import EmbeddedServer
-from pgstream.engine.driver import driver_memory, launch
-from pgstream.engine.session import LARGE, Sessions
+from pgstream.engine.spark.driver import driver_memory, launch
+from pgstream.engine.spark.session import LARGE, Sessions
 from pgstream.settings import Settings
 
 TESTS = Path(__file__).parent

@@ -12,7 +12,7 @@ from psycopg import sql
 
 from pgstream.catalog.records import RefreshResult, StreamTable
 from pgstream.client import PgStream
-from pgstream.engine.session import Sessions
+from pgstream.engine.spark.session import Sessions
 from pgstream.settings import Settings
 
 # For processes of their own, which live for seconds: Java compiles little.

@@ -23,7 +23,7 @@ from pgstream.database.connection import (
 )
 from pgstream.database.connection import connect as open_connection
 from pgstream.database.embedded import EmbeddedServer
-from pgstream.engine.session import Sessions
+from pgstream.engine.spark.session import Sessions
 from pgstream.errors import PgStreamError, RefreshConflict, VolatileFunction
 from pgstream.monitor.explain import explain
 from pgstream.monitor.verify import Verification, compare

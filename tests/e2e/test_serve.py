@@ -14,7 +14,7 @@ from helpers import assert_exact
 from pgstream.client import PgStream
 from pgstream.database.connection import DatabaseError
 from pgstream.database.connection import connect_as_user as connect
-from pgstream.engine.session import Sessions
+from pgstream.engine.spark.session import Sessions
 from pgstream.errors import PgStreamError, RefreshError
 from pgstream.schedule.events import Event
 from pgstream.schedule.worker import Worker

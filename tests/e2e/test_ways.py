@@ -14,9 +14,9 @@ from helpers import (
     with_three_tables,
 )
 from pgstream.client import PgStream
-from pgstream.engine import execution
-from pgstream.engine.relation import Relation
-from pgstream.engine.render import render
+from pgstream.engine.spark import execution
+from pgstream.engine.spark.relation import Relation
+from pgstream.engine.spark.render import render
 from ways import WAYS, send
 
 # Each has only conditions that are computed in the scan, or hands rows to PostgreSQL.

@@ -23,7 +23,7 @@ import pytest
 from pgstream.client import PgStream
 from pgstream.database.connection import connect_as_user as connect
 from pgstream.database.embedded import EmbeddedServer
-from pgstream.engine.session import Sessions
+from pgstream.engine.spark.session import Sessions
 from pgstream.errors import PgStreamError
 from pgstream.settings import Settings
 

@@ -1,1 +1,1 @@
-"""Everything Spark: sessions, carriers, rendering, execution, what executors read and write."""
+"""Evaluation: what Spark computes, what PostgreSQL reads and computes for it, and rows."""

@@ -12,7 +12,7 @@ from pgstream.algebra.plan import Accumulated
 from pgstream.algebra.top import Top
 from pgstream.database.connection import Connection
 from pgstream.database.quoting import Name
-from pgstream.engine.execution import Execution
+from pgstream.engine.spark.execution import Execution
 from pgstream.refresh.prepare import Prepared
 from pgstream.storage.apply import Target
 from pgstream.storage.names import STATE_SCHEMA, staging_table, temporary

@@ -17,13 +17,13 @@ from pgstream.capture.clean import clean
 from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, Numerics, RefreshResult, StreamTable
 from pgstream.database.connection import Connection
-from pgstream.engine.execution import Execution
-from pgstream.engine.handover import Handover
-from pgstream.engine.leaves import Leaves
-from pgstream.engine.queries import estimated_rows
+from pgstream.engine.postgres.handover import Handover
+from pgstream.engine.postgres.leaves import Leaves
+from pgstream.engine.postgres.queries import estimated_rows
 from pgstream.engine.rows import Rows
-from pgstream.engine.session import Sessions
-from pgstream.engine.views import Views
+from pgstream.engine.spark.execution import Execution
+from pgstream.engine.spark.session import Sessions
+from pgstream.engine.spark.views import Views
 from pgstream.engine.ways import Ways
 from pgstream.errors import (
     NumericRange,

@@ -22,8 +22,8 @@ from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import pick
 from pgstream.algebra.operators.scan import Lookup, Stored
 from pgstream.algebra.operators.union_all import UnionAll
-from pgstream.engine.execution import Execution
 from pgstream.engine.rows import Rows
+from pgstream.engine.spark.execution import Execution
 from pgstream.engine.zsets import (
     among,
     distinct,

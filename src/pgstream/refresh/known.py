@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from pgstream.database.connection import DatabaseError
 from pgstream.database.sqlstates import translate
-from pgstream.engine.failures import as_refresh_error, is_sparks
+from pgstream.engine.spark.failures import as_refresh_error, is_sparks
 from pgstream.errors import InternalError, PgStreamError
 
 REPORT = "This is a fault of pgstream: please report it. PGSTREAM_DEBUG=1 shows where it happened."

@@ -13,7 +13,7 @@ from pgstream.algebra.top import split_top
 from pgstream.catalog.records import Numerics, StreamTable
 from pgstream.database.connection import Connection
 from pgstream.database.quoting import compose, identifier, joined
-from pgstream.engine.describe import PostgresCatalog
+from pgstream.engine.postgres.describe import PostgresCatalog
 from pgstream.errors import PermissionDenied, QueryError, SyntaxFault
 from pgstream.refresh.expand import expand
 from pgstream.sql.deparsed import parse_deparsed

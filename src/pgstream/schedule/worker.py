@@ -21,7 +21,7 @@ from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, RefreshResult, StreamTable
 from pgstream.database import migrate
 from pgstream.database.connection import Connection, connect, server_settings
-from pgstream.engine.session import Sessions
+from pgstream.engine.spark.session import Sessions
 from pgstream.errors import NotPopulated, SettingError, Suspended
 from pgstream.refresh.graph import upstream
 from pgstream.refresh.known import as_known

@@ -21,8 +21,8 @@ from helpers import assert_exact
 from pgstream.catalog.records import Action
 from pgstream.cli.app import app
 from pgstream.client import PgStream
-from pgstream.engine import driver
-from pgstream.engine.session import Sessions
+from pgstream.engine.spark import driver
+from pgstream.engine.spark.session import Sessions
 from pgstream.refresh import cycle
 from pgstream.refresh.crash import STEPS
 from pgstream.schedule.events import Event

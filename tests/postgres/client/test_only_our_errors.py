@@ -21,7 +21,7 @@ from pgstream.refresh.known import as_known
 from pgstream.settings import Settings
 
 REFRESHING = ("refresh_stream_table", "verify")
-LAUNCH = "pgstream.engine.session.driver.launch"
+LAUNCH = "pgstream.engine.spark.session.driver.launch"
 # Where a layer begins, and what is called there.
 SEAMS = [
     "pgstream.client.migrate.install",
@@ -38,9 +38,9 @@ SEAMS = [
     "pgstream.refresh.cycle.decide",
     "pgstream.refresh.cycle.Preparations.of",
     "pgstream.refresh.cycle.Leaves.bind",
-    "pgstream.engine.execution.Execution.collect",
+    "pgstream.engine.spark.execution.Execution.collect",
     LAUNCH,
-    "pgstream.engine.session.Sessions.stop",
+    "pgstream.engine.spark.session.Sessions.stop",
     "pgstream.refresh.refresher.Refresher.close",
 ]
 FOREIGN = [

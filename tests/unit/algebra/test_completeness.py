@@ -59,7 +59,7 @@ def test_what_is_local_to_keys_says_what_it_reads_again(operator: type[Node]) ->
 
 
 def test_every_operator_has_a_line_among_the_renderers() -> None:
-    from pgstream.engine.render import RENDERERS
+    from pgstream.engine.spark.render import RENDERERS
 
     assert set(RENDERERS) == set(OPERATORS)
     unrendered = {o.__name__ for o, renderer in RENDERERS.items() if renderer is None}
@@ -68,6 +68,6 @@ def test_every_operator_has_a_line_among_the_renderers() -> None:
 
 
 def test_everything_on_sparks_list_has_a_rendering() -> None:
-    from pgstream.engine.expressions import RENDERERS
+    from pgstream.engine.spark.expressions import RENDERERS
 
     assert set(spark_list.SPARK_LIST) == set(RENDERERS)

@@ -15,7 +15,7 @@ from pgstream.algebra.operators.table import OPERATORS
 ROOT = Path(pgstream.__file__).parent
 ROOM = "pgstream.algebra.operators"
 NAMES = {operator.__name__ for operator in OPERATORS}
-TABLES = {"algebra/operators/table.py", "engine/render/__init__.py"}
+TABLES = {"algebra/operators/table.py", "engine/spark/render/__init__.py"}
 EVERYWHERE = {"Keys"}  # what nodes are restricted by stands beside Node
 
 # Module: which operators it names besides, and why.
@@ -44,13 +44,13 @@ REASONS: dict[str, tuple[str, str]] = {
         "Accumulate Aggregate Consolidate Filter Negate Project RowId Scan Stored Weigh",
         "finds the aggregate at the top, and builds the trees of a refresh",
     ),
-    "engine/execution.py": (
+    "engine/spark/execution.py": (
         "ByPostgres KeyFilter Lookup Shared",
         "binds what is at hand before Spark runs",
     ),
-    "engine/handover.py": ("ByPostgres Scan", "is about ByPostgres alone"),
-    "engine/leaves.py": ("Change Lookup Scan Stored", "reads the leaves"),
-    "engine/queries.py": ("Scan", "writes what reads a table"),
+    "engine/postgres/handover.py": ("ByPostgres Scan", "is about ByPostgres alone"),
+    "engine/postgres/leaves.py": ("Change Lookup Scan Stored", "reads the leaves"),
+    "engine/postgres/queries.py": ("Scan", "writes what reads a table"),
     "monitor/explain.py": ("Lookup Parameter Stored", "tells how tables are read"),
     "monitor/nested.py": ("Lookup Parameter Stored", "tells how tables are read"),
     "refresh/compute.py": ("Parameter Scan", "hands over the groups to read again"),
@@ -80,7 +80,7 @@ def named() -> Iterator[tuple[str, set[str]]]:
 def rendered_by(module: str) -> set[str]:
     """The operators whose file has the name of their renderer."""
     stem = Path(module).stem
-    is_renderer = module.startswith("engine/render/")
+    is_renderer = module.startswith("engine/spark/render/")
     return {o.__name__ for o in OPERATORS if is_renderer and o.__module__ == f"{ROOM}.{stem}"}
 
 

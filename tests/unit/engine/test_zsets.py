@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pgstream.algebra.types import DOUBLE, INTEGER, NUMERIC, Type
 from pgstream.engine.carriers import carrier_of
-from pgstream.engine.execution import Rows
+from pgstream.engine.spark.execution import Rows
 from pgstream.engine.zsets import (
     among,
     distinct,

@@ -1,0 +1,1 @@
+"""What needs Spark: sessions, Spark SQL, execution, what executors read and write."""

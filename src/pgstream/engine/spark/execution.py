@@ -1,0 +1,245 @@
+"""Execution: evaluates a tree on Spark.
+
+The leaves are bound first. Keys are taken from Arrow columns where the tree leads them
+there unchanged; only keys that Spark must compute cost an action. Then the whole tree is
+one SQL statement and one action. If every leaf is small it runs as a single task and the
+result comes back as Arrow; else it runs in parallel and its result is staged in parallel.
+Keys that executors find come to the driver if they are few; else the executors keep them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from pgstream.algebra.calculus.trace import computed, gathered, trace
+from pgstream.algebra.operators.by_postgres import ByPostgres
+from pgstream.algebra.operators.key_filter import KeyFilter
+from pgstream.algebra.operators.node import Keys, Node
+from pgstream.algebra.operators.scan import Lookup
+from pgstream.algebra.operators.shared import Shared
+from pgstream.engine import zsets
+from pgstream.engine.carriers import Carrier, staged_type
+from pgstream.engine.postgres.handover import Handover
+from pgstream.engine.postgres.leaves import Leaves
+from pgstream.engine.rows import Bound, Kept, Rows, no_rows
+from pgstream.engine.spark.inline import inline
+from pgstream.engine.spark.relation import Relation
+from pgstream.engine.spark.render import Leaf, render
+from pgstream.engine.spark.render.key_filter import key_filter
+from pgstream.engine.spark.render.key_filter import keys as keys_of
+from pgstream.engine.spark.session import Sessions
+from pgstream.engine.spark.staging import write_staged
+from pgstream.engine.spark.views import Views
+
+
+@dataclass
+class Execution:
+    """Used as a context: what Spark holds for it ends with it."""
+
+    sessions: Sessions
+    leaves: Leaves
+    views: Views
+    handover: Handover
+    _keys: dict[Keys, Rows | Kept | None] = field(default_factory=dict)
+    _given: dict[Node, Rows] = field(default_factory=dict)
+    _apart: dict[Node, Bound | None] = field(default_factory=dict)
+    _empty: dict[Node, bool] = field(default_factory=dict)
+    _large: dict[Node, bool] = field(default_factory=dict)
+    _results: dict[str, pa.Table] = field(default_factory=dict)
+    _kept: dict[str, Rows | Kept] = field(default_factory=dict)
+
+    def __enter__(self) -> Execution:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.views.drop()
+
+    def give(self, node: Node, rows: Rows) -> None:
+        """From now on the leaf stands for these rows."""
+        self._given[node] = rows
+        self._large.clear()
+
+    def is_large(self, node: Node) -> bool:
+        """Whether executors read a part of it. Asked once for each node: trees share parts."""
+        if node not in self._large:
+            self._large[node] = self._find_large(node)
+        return self._large[node]
+
+    def collect(self, node: Node) -> Rows:
+        """The result in the driver: one action, or none where nothing can come out, or where this
+        refresh has run the same statement before."""
+        if self.is_empty(node):
+            return no_rows(c.type for c in node.columns)
+        with self.rendered(node) as (session, relation):
+            if relation.sql not in self._results:
+                self.leaves.counts.spark_actions += 1
+                self._results[relation.sql] = session.sql(relation.sql).toArrow()
+            return Rows(self._results[relation.sql], relation.carriers)
+
+    def stage(
+        self, node: Node, schema: str, table: str, create: Callable[[list[str]], None]
+    ) -> tuple[Carrier, ...]:
+        """The result written by the executors to a table, decimals as text: one action.
+
+        `create` makes the table, given the columns' PostgreSQL types.
+        """
+        with self.rendered(node) as (session, relation):
+            create([staged_type(carrier) for carrier in relation.carriers])
+            items = [
+                f"CAST(c{i} AS STRING) AS c{i}" if c.scale is not None else f"c{i}"
+                for i, c in enumerate(relation.carriers)
+            ]
+            self.leaves.counts.spark_actions += 1
+            frame = session.sql(relation.sql).selectExpr(*items, "w")
+            write_staged(frame, self.views.dsn, schema, table, self.handover.notes)
+            return relation.carriers
+
+    @contextmanager
+    def rendered(self, node: Node) -> Iterator[tuple[SparkSession, Relation]]:
+        large = self.is_large(node)
+        session = self.sessions.large if large else self.sessions.small
+        found: dict[Node, Relation] = {}
+
+        def leaf(part: Node) -> Relation | None:
+            if part not in found:
+                relation = self._leaf_relation(part, session, leaf)
+                if relation is None:
+                    return None
+                found[part] = relation
+            return found[part]
+
+        with self.sessions.guarded():
+            yield session, render(node, leaf, self.is_empty, single_task=not large)
+
+    # --- leaves -----------------------------------------------------------------------------
+
+    def is_empty(self, node: Node) -> bool:
+        """Whether the rows at hand already say that the node gives none."""
+        if node not in self._empty:
+            self._empty[node] = self._find_empty(node)
+        return self._empty[node]
+
+    def _find_empty(self, node: Node) -> bool:
+        bound = self._bind(node)
+        if bound is None and isinstance(node, Keys):
+            self.key_values(node)
+            bound = self._keys[node]
+        if bound is not None:
+            return isinstance(bound, Rows) and not bound.table.num_rows
+        return node.gives_nothing(self.is_empty)
+
+    def _find_large(self, node: Node) -> bool:
+        """By the leaves below; a lookup that has no small keys counts as its table."""
+        bound = self._bind(node)
+        if bound is not None:
+            return not isinstance(bound, Rows)
+        below = list(node.inputs)
+        if isinstance(node, Lookup):
+            below = [node.stored, node.keys]
+        elif isinstance(node, KeyFilter) and self.key_values(node.keys) is None:
+            below.append(node.keys)
+        return any(self.is_large(part) for part in below)
+
+    def _bind(self, node: Node) -> Bound | None:
+        """The rows that a node stands for, if they are at hand before Spark runs."""
+        if node in self._given:
+            return self._given[node]
+        if isinstance(node, ByPostgres | Shared) and node not in self._apart:
+            self._apart[node] = self._computed_apart(node)
+        if node in self._apart:
+            return self._apart[node]
+        if isinstance(node, Lookup) and node.stored in self._given:
+            return None
+        return self.leaves.bind(node, self.key_values)
+
+    def _computed_apart(self, node: ByPostgres | Shared) -> Bound | None:
+        """Costs an action of its own."""
+        if node.gives_nothing(self.is_empty):
+            return no_rows(c.type for c in node.columns)
+        if not self.is_large(node.input):
+            rows = self.collect(node.input)
+            return rows if isinstance(node, Shared) else self.handover.small(node, rows)
+        if isinstance(node, Shared):
+            with self.rendered(node.input) as (session, relation):
+                return self._keep(relation, session)
+        return self.handover.large(node, partial(self.stage, node.input), self.leaves)
+
+    def _leaf_relation(self, node: Node, session: SparkSession, leaf: Leaf) -> Relation | None:
+        if self.is_empty(node):
+            return inline(no_rows(c.type for c in node.columns))
+        bound = self._keys_found(node) if isinstance(node, Keys) else self._bind(node)
+        if bound is not None:
+            return self.views.relation(bound, session)
+        if isinstance(node, Lookup):  # of too many keys: read all, then filter
+            filtered = KeyFilter(node.stored, node.indexes, node.keys)
+            rows, keys = (render(n, leaf, self.is_empty) for n in (node.stored, node.keys))
+            return key_filter(filtered, rows, keys)
+        return None
+
+    # --- keys -------------------------------------------------------------------------------
+
+    def key_values(self, keys: Keys) -> pa.Table | None:
+        """The distinct keys as an Arrow table without weight; None if they are too many."""
+        found = self._keys_found(keys)
+        return found.table.drop_columns(["w"]) if isinstance(found, Rows) else None
+
+    def _keys_found(self, keys: Keys) -> Rows | Kept | None:
+        """None if they are computed where they are needed."""
+        if keys not in self._keys:
+            self._keys[keys] = self._find_keys(keys)
+        return self._keys[keys]
+
+    def _find_keys(self, keys: Keys) -> Rows | Kept | None:
+        places = trace(keys.input, keys.indexes)
+        if places is None:
+            if self.is_large(keys.input):
+                return self._keys_on_spark(keys)
+            places = computed(keys.input, keys.indexes)
+            for node, _ in places:
+                self._compute_apart(node)
+        parts: list[Rows] = []
+        for node, indexes in places:
+            bound = self._bind(node)
+            if not isinstance(bound, Rows):
+                shown = gathered(places, keys)
+                return self._keys_on_spark(shown) if self.is_large(shown.input) else None
+            parts.append(zsets.picked(bound, indexes))
+        return distinct_keys(keys, parts)
+
+    def _keys_on_spark(self, keys: Keys) -> Rows | Kept:
+        """Few keys come to the driver, so that rows are looked up by them; many are kept."""
+        with self.rendered(keys.input) as (session, relation):
+            wanted = keys_of(keys, relation)
+            if wanted.sql not in self._kept:
+                most = self.leaves.ways.most_keys
+                self.leaves.counts.spark_actions += 1
+                some = session.sql(f"SELECT * FROM ({wanted.sql}) t LIMIT {most + 1}").toArrow()
+                are_few = some.num_rows <= most
+                self._kept[wanted.sql] = (
+                    distinct_keys(keys, [Rows(some, wanted.carriers)])
+                    if are_few
+                    else self._keep(wanted, session)
+                )
+            return self._kept[wanted.sql]
+
+    def _keep(self, relation: Relation, session: SparkSession) -> Kept:
+        self.leaves.counts.spark_actions += 1
+        return self.views.keep(relation, session)
+
+    def _compute_apart(self, node: Node) -> None:
+        """Keys that Spark must compute cost an action; the rows that show them are remembered."""
+        if self._bind(node) is None:
+            self._apart[node] = self.collect(node)
+
+
+def distinct_keys(keys: Keys, parts: list[Rows]) -> Rows:
+    """The different keys of the parts, without those that hold a NULL where none may be. In order:
+    what is asked for the same keys is the same statement."""
+    rows = zsets.joined(parts)
+    return zsets.ordered(zsets.distinct(rows if keys.nulls else zsets.without_nulls(rows)))
