@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from pgstream.algebra.calculus.recursion import Recursion, used_by, with_homes
-from pgstream.algebra.lower import lower
+from pgstream.algebra.lower.query import lower
 from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.algebra.plan import Plan, plan
 from pgstream.algebra.top import split_top

@@ -85,7 +85,7 @@ def rendered_by(module: str) -> set[str]:
 
 
 def is_lowering(module: str) -> bool:
-    return module.startswith("algebra/lower") or module == "algebra/scope.py"
+    return module.startswith("algebra/lower/")
 
 
 def test_an_operator_is_named_only_where_a_reason_is_given() -> None:

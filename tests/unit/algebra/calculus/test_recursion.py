@@ -7,7 +7,7 @@ import pytest
 from pgstream.algebra.calculus.linear import require_linear
 from pgstream.algebra.calculus.recursion import LEVEL, Recursion, looked_up, used_by, with_homes
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.lower_recursion import own_level, register
+from pgstream.algebra.lower.recursion import own_level, register
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.convert import Converter
 from pgstream.algebra.expressions import Call, Expression, Ref, conjuncts, plain_column, refs
-from pgstream.algebra.lower_from import FromClause
-from pgstream.algebra.lower_grouped import GroupedSelect
-from pgstream.algebra.lower_sets import distinct
-from pgstream.algebra.lower_subqueries import Subqueries
-from pgstream.algebra.lower_windows import Windows
+from pgstream.algebra.lower.convert import Converter
+from pgstream.algebra.lower.from_ import FromClause
+from pgstream.algebra.lower.grouped import GroupedSelect
+from pgstream.algebra.lower.scope import Domain, Merged, Table
+from pgstream.algebra.lower.sets import distinct
+from pgstream.algebra.lower.subqueries import Subqueries
+from pgstream.algebra.lower.windows import Windows
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.placement.canonical import (
@@ -27,14 +28,13 @@ from pgstream.algebra.placement.canonical import (
 from pgstream.algebra.placement.guards import filtered_tables, guarded, is_guard, may_fail
 from pgstream.algebra.placement.push_down import push_down
 from pgstream.algebra.placement.spark_list import divides_numerics, spark_refusal
-from pgstream.algebra.scope import Domain, Merged, Table
 from pgstream.errors import UnsupportedConstruct, UnsupportedExpression, UnsupportedType
 from pgstream.sql.cut import is_grouped
 from pgstream.sql.deparsed import write
 from pgstream.sql.walk import and_parts, argument_value, bare
 
 if TYPE_CHECKING:
-    from pgstream.algebra.lower import Lowering
+    from pgstream.algebra.lower.query import Lowering
 
 
 @dataclass

@@ -25,7 +25,7 @@ from pgstream.algebra.calculus.recursion import (
 )
 from pgstream.algebra.calculus.trace import trace
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.lower_sets import comparable_rows
+from pgstream.algebra.lower.sets import comparable_rows
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.scan import Field, Source
@@ -38,7 +38,7 @@ from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.walk import is_join, unwrapped
 
 if TYPE_CHECKING:
-    from pgstream.algebra.lower import Lowering
+    from pgstream.algebra.lower.query import Lowering
 
 
 class Scope(Protocol):

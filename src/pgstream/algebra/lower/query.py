@@ -15,13 +15,13 @@ from sqlglot import exp
 from pgstream.algebra.calculus.recursion import Recursion
 from pgstream.algebra.catalog import Catalog
 from pgstream.algebra.expressions import Ref
-from pgstream.algebra.lower_recursion import RecursiveCte, Scope, refers_to_itself
-from pgstream.algebra.lower_select import HoistFound, Hoists, SelectLowering
-from pgstream.algebra.lower_sets import set_operation
+from pgstream.algebra.lower.recursion import RecursiveCte, Scope, refers_to_itself
+from pgstream.algebra.lower.scope import Domain
+from pgstream.algebra.lower.select import HoistFound, Hoists, SelectLowering
+from pgstream.algebra.lower.sets import set_operation
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.placement.canonical import require_blind
-from pgstream.algebra.scope import Domain
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.cut import is_cut, numbered
 from pgstream.sql.parse import Query

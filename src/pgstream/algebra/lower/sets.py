@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from pgstream.algebra.convert import Converter
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
+from pgstream.algebra.lower.convert import Converter
+from pgstream.algebra.lower.scope import Domain
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.node import Node
@@ -31,11 +32,10 @@ from pgstream.algebra.placement.canonical import (
     with_canonical_columns,
 )
 from pgstream.algebra.placement.spark_list import same_spelling
-from pgstream.algebra.scope import Domain
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 
 if TYPE_CHECKING:
-    from pgstream.algebra.lower import Lowering
+    from pgstream.algebra.lower.query import Lowering
 
 ZERO = Literal("0", BIGINT)
 PRESENT = Literal("t", BOOLEAN)

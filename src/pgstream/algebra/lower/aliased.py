@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlglot import exp
 
 from pgstream.algebra.expressions import Expression, shift
+from pgstream.algebra.lower.scope import Table
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
-from pgstream.algebra.scope import Table
 
 if TYPE_CHECKING:
-    from pgstream.algebra.lower_select import SelectLowering
+    from pgstream.algebra.lower.select import SelectLowering
 
 
 class Output(NamedTuple):

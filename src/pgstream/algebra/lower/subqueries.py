@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlglot import exp
 
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.lower_grouped import COUNTS, function_of, has_aggregates
-from pgstream.algebra.lower_sets import distinct
+from pgstream.algebra.lower.grouped import COUNTS, function_of, has_aggregates
+from pgstream.algebra.lower.scope import Table
+from pgstream.algebra.lower.sets import distinct
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
@@ -30,7 +31,6 @@ from pgstream.algebra.placement.canonical import canonical_node
 from pgstream.algebra.placement.compared import cast_to, compared
 from pgstream.algebra.placement.push_down import outer_join, push_down
 from pgstream.algebra.placement.spark_list import same_spelling
-from pgstream.algebra.scope import Table
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 from pgstream.sql.deparsed import write
 from pgstream.sql.passes.quantified import counted_membership
@@ -46,7 +46,7 @@ from pgstream.sql.walk import (
 )
 
 if TYPE_CHECKING:
-    from pgstream.algebra.lower_select import SelectLowering
+    from pgstream.algebra.lower.select import SelectLowering
 
 TRUE, FALSE, UNKNOWN = Literal("t", BOOLEAN), Literal("f", BOOLEAN), Literal(None, BOOLEAN)
 ZERO = Literal("0", BIGINT)
@@ -239,7 +239,7 @@ class Subqueries:
 
     def dependent(self, tree: Node, query: exp.Expr) -> tuple[Node, tuple[int, ...]]:
         """The subquery's rows with the values they are for, and where the tree has these."""
-        from pgstream.algebra.lower_from import FromClause
+        from pgstream.algebra.lower.from_ import FromClause
 
         known = {table.alias for table in self.select.tables}
         outer = [column for column in free_columns(query) if column.table in known]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from pgstream.algebra.expressions import Call, Expression, Ref, refs
+from pgstream.algebra.lower.scope import Merged, Table
 from pgstream.algebra.placement.canonical import (
     canonical_node,
     canonical_value,
@@ -21,11 +22,10 @@ from pgstream.algebra.placement.canonical import (
     has_spellings,
 )
 from pgstream.algebra.placement.compared import cast_to, compared
-from pgstream.algebra.scope import Merged, Table
 from pgstream.algebra.types import BOOLEAN, Type
 
 if TYPE_CHECKING:
-    from pgstream.algebra.lower_select import SelectLowering
+    from pgstream.algebra.lower.select import SelectLowering
 
 
 class Using:

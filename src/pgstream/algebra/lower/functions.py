@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from pgstream.algebra.lower.scope import Table
 from pgstream.algebra.operators.by_postgres import ByPostgres, over, select
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.placement.canonical import require_own_spelling
-from pgstream.algebra.scope import Table
 from pgstream.sql.deparsed import write
 
 if TYPE_CHECKING:
-    from pgstream.algebra.lower_select import SelectLowering
+    from pgstream.algebra.lower.select import SelectLowering
 
 FUNCTION = "__pgs_f"
 

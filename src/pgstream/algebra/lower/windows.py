@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.lower_grouped import function_of
+from pgstream.algebra.lower.grouped import function_of
+from pgstream.algebra.lower.scope import Table
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.window import (
@@ -25,14 +26,13 @@ from pgstream.algebra.operators.window import (
 )
 from pgstream.algebra.placement.canonical import as_key, require_key
 from pgstream.algebra.placement.windows import by_postgres, spark_form
-from pgstream.algebra.scope import Table
 from pgstream.algebra.types import BIGINT, Type
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.deparsed import write
 from pgstream.sql.walk import argument_mark, argument_value, parts
 
 if TYPE_CHECKING:
-    from pgstream.algebra.lower_select import SelectLowering
+    from pgstream.algebra.lower.select import SelectLowering
 
 # What does not depend on the digits with which a numeric is written.
 EXACT = ("count", "sum", "min", "max", "lag", "lead", "first_value", "last_value", "nth_value")

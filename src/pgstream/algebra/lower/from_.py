@@ -21,10 +21,11 @@ from pgstream.algebra.expressions import (
     shift,
     transform,
 )
-from pgstream.algebra.lower_aliased import Aliased
-from pgstream.algebra.lower_functions import expand
-from pgstream.algebra.lower_sets import distinct, rows_of_values
-from pgstream.algebra.lower_using import Using
+from pgstream.algebra.lower.aliased import Aliased
+from pgstream.algebra.lower.functions import expand
+from pgstream.algebra.lower.scope import Domain, Table
+from pgstream.algebra.lower.sets import distinct, rows_of_values
+from pgstream.algebra.lower.using import Using
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.one_row import OneRow
@@ -38,14 +39,13 @@ from pgstream.algebra.placement.canonical import (
     canonical_value,
 )
 from pgstream.algebra.placement.push_down import outer_join, push_down
-from pgstream.algebra.scope import Domain, Table
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.scope import free_columns
 from pgstream.sql.walk import is_function, is_join, is_subquery
 from pgstream.sql.walk import parts as parts_of
 
 if TYPE_CHECKING:
-    from pgstream.algebra.lower_select import SelectLowering
+    from pgstream.algebra.lower.select import SelectLowering
 
 HIDDEN = "__pgs_outer_"
 

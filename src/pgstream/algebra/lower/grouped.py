@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import exp
 
-from pgstream.algebra.convert import Converter
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref, plain_column
+from pgstream.algebra.lower.convert import Converter
 from pgstream.algebra.operators.aggregate import MOMENTS, Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
 from pgstream.algebra.operators.filter import Filter
@@ -30,7 +30,7 @@ from pgstream.sql.ordered_calls import add_order, is_distinct
 from pgstream.sql.walk import AGGREGATES, bare, is_aggregate, parts
 
 if TYPE_CHECKING:
-    from pgstream.algebra.lower_select import SelectLowering
+    from pgstream.algebra.lower.select import SelectLowering
 
 COUNTS = ("count", "regr_count")
 BLIND_TO_SPELLING = ("count", "max", "min", "sum")
