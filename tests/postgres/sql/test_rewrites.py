@@ -19,6 +19,7 @@ from pgstream.database.connection import connect_as_user as connect
 from pgstream.sql.deparsed import parse_deparsed, write
 from pgstream.sql.grouping import SETS
 from pgstream.sql.passes import REWRITES, rewrite
+from pgstream.sql.passes.array_subqueries import rows_of_array
 
 FOLDER = Path(__file__).parent / "rewrites"
 
@@ -119,4 +120,5 @@ def left_over(tree: exp.Expr) -> list[exp.Expr]:
         or (isinstance(node, exp.Distinct) and node.args.get("on"))
         or (isinstance(node, exp.Select) and node.args.get("windows"))
         or (isinstance(node, exp.Any | exp.All) and isinstance(node.this, exp.Query | exp.Values))
+        or rows_of_array(node)
     ]

@@ -43,7 +43,7 @@ UNARY: dict[type[exp.Expr], str] = {
     exp.Not: "not", exp.Neg: "negate", exp.Abs: "abs", exp.Length: "length",
 }  # fmt: skip
 VARIADIC: dict[type[exp.Expr], str] = {
-    exp.Coalesce: "coalesce", exp.Greatest: "greatest", exp.Least: "least",
+    exp.Greatest: "greatest", exp.Least: "least",
 }  # fmt: skip
 
 
@@ -104,6 +104,8 @@ class Converter:
                 return self.cast(node)
             case exp.Case():
                 return self.case(node)
+            case exp.Coalesce():
+                return self.coalesce(node)
             case exp.Nullif():
                 return self.call("nullif", node.this, node.expression)
             case Prefix() if node.args["operator"] == "@":
@@ -164,6 +166,13 @@ class Converter:
         shape = Call("case", (*parts, Literal(None, parts[1].type)), BOOLEAN)
         last = self.convert(default) if default else Literal(None, self.typed(shape).type)
         return self.typed(Call("case", (*parts, last), BOOLEAN))
+
+    def coalesce(self, node: exp.Expr) -> Expression:
+        """A string without a type is a rewrite's, and of the first value's type."""
+        first = self.convert(node.this)
+        rest = [Literal(value.name, first.type) if value.is_string else self.convert(value)
+                for value in node.expressions]  # fmt: skip
+        return self.typed(Call("coalesce", (first, *rest), BOOLEAN))
 
     def constant(self, node: exp.Expr) -> Literal:
         text, type_ = self.catalog.constant(write(node))

@@ -21,7 +21,6 @@ from pgstream.sql.limits import (
 from pgstream.sql.parse import Query
 from pgstream.sql.passes.sorted_input import inherits_order
 from pgstream.sql.places import place_of
-from pgstream.sql.read.listed import array_of_values
 
 
 class Refusal(NamedTuple):
@@ -38,13 +37,6 @@ def _is(*kinds: type[exp.Expr]) -> Callable[[exp.Expr], bool]:
 
 def _has_too_many_sets(node: exp.Expr) -> bool:
     return isinstance(node, exp.Group) and too_many(node)
-
-
-def _is_array_of_query(node: exp.Expr) -> bool:
-    """ARRAY(SELECT ...), and not ARRAY[(SELECT ...)]."""
-    called = isinstance(node, exp.Anonymous) and node.name == "ARRAY"
-    is_query = called and isinstance(node.expressions[0], exp.Query)
-    return is_query and array_of_values(node) is None
 
 
 LATER = "This version does not maintain it."
@@ -91,11 +83,6 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         CONSTRUCT, "grouping|rollup|cube", REASON, WAY_OUT, _has_too_many_sets,
-    ),
-    Refusal(
-        "ARRAY(SELECT ...)", "array", "It is an aggregate that is not written as one.",
-        "Write a scalar subquery: (SELECT array_agg(x ORDER BY y) FROM ...).",
-        _is_array_of_query,
     ),
     Refusal(
         "parameter", None, "A stream table's query has no caller to give it a value.",

@@ -1,5 +1,5 @@
 SELECT id FROM t WHERE (k, x) IN (SELECT k, x FROM u) AND id < 9;
-SELECT id FROM t WHERE x = ANY (ARRAY[10, 5]) AND x = ANY (ARRAY(SELECT x FROM u)) AND x <> ALL ('{1,2}');
+SELECT id FROM t WHERE x = ANY (ARRAY[10, 5]) AND x <> ALL ('{1,2}');
 SELECT id FROM t WHERE g !~ ALL (ARRAY['a', 'b']) OR g !~ 'c';
 SELECT x > (SELECT min(x) FROM u) AS b, count(*) AS n FROM t GROUP BY x > (SELECT min(x) FROM u);
 SELECT k, count(*) AS n FROM t GROUP BY GROUPING SETS ((k));

@@ -11,6 +11,7 @@ from pgstream.sql.grouping import too_many
 from pgstream.sql.parse import parse
 from pgstream.sql.passes import REWRITES, rewrite
 from pgstream.sql.passes.above_grouping import above_grouping
+from pgstream.sql.passes.array_subqueries import array_subqueries
 from pgstream.sql.passes.distinct_on import distinct_on
 from pgstream.sql.passes.grouping_sets import grouping_sets
 from pgstream.sql.passes.named_windows import named_windows
@@ -45,6 +46,20 @@ PAIRS = [
         " AS __pgs_q WHERE (__pgs_q.__pgs_n = 1)"
         " ORDER BY __pgs_q.__pgs_c0, __pgs_q.__pgs_c2 DESC LIMIT 5",
         id="distinct on",
+    ),
+    pytest.param(
+        array_subqueries,
+        "SELECT id, ARRAY( SELECT u.x FROM u WHERE (u.k = t.k) ORDER BY u.y) AS a FROM t",
+        "SELECT id, COALESCE((SELECT array_agg(u.x ORDER BY u.y) AS __pgs_array FROM u"
+        " WHERE (u.k = t.k)), '{}') AS a FROM t",
+        id="an array of rows",
+    ),
+    pytest.param(
+        array_subqueries,
+        "SELECT id, ARRAY( SELECT u.x FROM u ORDER BY u.y LIMIT 2) AS a FROM t",
+        "SELECT id, COALESCE((SELECT array_agg(__pgs_a.__pgs_c0) AS __pgs_array FROM"
+        " (SELECT u.x FROM u ORDER BY u.y LIMIT 2) AS __pgs_a(__pgs_c0)), '{}') AS a FROM t",
+        id="an array of a query's first rows",
     ),
     pytest.param(
         sorted_input,
@@ -122,7 +137,7 @@ def test_before_and_after(one, before: str, after: str) -> None:  # type: ignore
     "text",
     [
         "SELECT id FROM t WHERE ((k, x) IN ( SELECT u.k, u.x FROM u)) AND (id > 1)",
-        "SELECT id FROM t WHERE (x = ANY (ARRAY[1, 2])) AND (x <> ALL (ARRAY( SELECT u.x FROM u)))",
+        "SELECT id FROM t WHERE (x = ANY (ARRAY[1, 2])) AND (x <> ALL ('{3}'::integer[]))",
         "SELECT DISTINCT k, sum(x) OVER (PARTITION BY k) AS s FROM t ORDER BY k LIMIT 3",
         "WITH c AS (SELECT t.k FROM t) SELECT c.k FROM c UNION ALL SELECT 1 AS k",
         "SELECT k, count(*) AS n FROM t GROUP BY k HAVING (count(*) > 1)",
