@@ -94,6 +94,10 @@ ERRORS: dict[str, type[PgStreamError]] = {
 
 
 UNDEFINED = ("3F000", "42704", "42883", "42P01")  # a schema, type, function or table
+# As pgstream._refuse words it: PL/pgSQL cannot give an error a position.
+REFUSED = re.compile(
+    r"((.+) is not supported in a stream table's query)(?: \(line (\d+), column (\d+)\))?\."
+)
 IN_FUNCTION = re.compile(r'(?:PL/\w+ function (\S+\([^)]*\))|SQL function "([^"]+)")')
 
 
@@ -107,7 +111,10 @@ def translate(error: psycopg.Error, query: str | None = None) -> PgStreamError:
     if function:
         detail, hint = f"The function {function} looks for it.", path_hint(function)
     if issubclass(kind, QueryError):
-        line, column = (None, None) if function else _place(diag, query)
+        refused = REFUSED.fullmatch(message)
+        if refused:
+            return _refusal(kind, refused, detail, hint)
+        line, column = (None, None) if function else _position(diag, query)
         return kind(message, detail=detail, hint=hint, line=line, column=column)
     if issubclass(kind, CycleError):
         return kind(message, path=_path(message), detail=detail, hint=hint)
@@ -142,7 +149,15 @@ def _kind(error: psycopg.Error) -> type[PgStreamError]:
     return ERRORS.get(state, PgStreamError)
 
 
-def _place(diag: psycopg.errors.Diagnostic, query: str | None) -> tuple[int | None, int | None]:
+def _refusal(
+    kind: type[QueryError], refused: re.Match[str], detail: str | None, hint: str | None
+) -> QueryError:
+    line, column = (int(n) if n else None for n in refused.group(3, 4))
+    sentence, construct = f"{refused[1]}.", refused[2]
+    return kind(sentence, detail=detail, hint=hint, line=line, column=column, construct=construct)
+
+
+def _position(diag: psycopg.errors.Diagnostic, query: str | None) -> tuple[int | None, int | None]:
     """Line and column, from 1. A query inside a function has a position and a text of its own."""
     if diag.internal_position and diag.internal_query:
         return _line_and_column(diag.internal_query, int(diag.internal_position))

@@ -226,11 +226,11 @@ BAD = [
     ("PS007", "s", "DELETE FROM t", "1m", "FULL", "not a SELECT"),
     ("PS007", "s", "DELETE FROM t RETURNING id", "1m", "FULL", "not a SELECT"),
     ("PS007", "s", "WITH d AS (DELETE FROM t RETURNING id) TABLE d", "1m", "FULL", "not a"),
-    ("PS007", "s", "SELECT id INTO made FROM t", "1m", "FULL", "not a SELECT"),
+    ("PS015", "s", "SELECT id INTO made FROM t", "1m", "FULL", "SELECT INTO is not"),
+    ("PS015", "s", "SELECT id FROM t FOR UPDATE", "1m", "FULL", "FOR UPDATE / FOR SHARE is"),
     ("PS007", "s", "CREATE TABLE made (a int)", "1m", "FULL", "not a SELECT"),
     ("PS007", "s", "EXPLAIN ANALYZE DELETE FROM t", "1m", "FULL", "not a SELECT"),
     ("PS007", "s", "SHOW work_mem", "1m", "FULL", "not a SELECT"),
-    ("PS007", "s", "SELECT id FROM t FOR UPDATE", "1m", "FULL", "locks rows"),
     ("PS008", "s", "SELECT id FROM s", "1m", "FULL", r"public\.s -> public\.s"),
     ("PS008", "s", "SELECT id FROM public.s", "1m", "FULL", r"public\.s -> public\.s"),
     ("PS015", "s", "SELECT relname FROM pg_class", "1m", "FULL", "system catalog"),
@@ -252,7 +252,7 @@ BAD = [
     ("42703", "s", "SELECT nope FROM t", "1m", "FULL", "nope"),
     ("42883", "s", "SELECT nope(id) FROM t", "1m", "FULL", "nope"),
     ("42804", "s", "SELECT CASE WHEN id THEN 1 END FROM t", "1m", "FULL", "boolean"),
-    ("42P02", "s", "SELECT $1 AS a", "1m", "FULL", "parameter"),
+    ("PS015", "s", "SELECT $1 AS a", "1m", "FULL", "parameter is not supported"),
 ]  # fmt: skip
 
 

@@ -151,7 +151,7 @@ def test_functions_of_views_count(t):
         ("CREATE VIEW v AS SELECT pgs_name FROM pgstream.stream_tables_info", "PS015", "belongs"),
         ("CREATE TEMP VIEW v AS SELECT id FROM t", "PS015", "temporary"),
         ("CREATE VIEW v AS SELECT ctid, id FROM t", "PS018", "system column"),
-        ("CREATE VIEW v AS SELECT id FROM t FOR UPDATE", "PS007", "locks rows"),
+        ("CREATE VIEW v AS SELECT id FROM t FOR UPDATE", "PS015", "FOR UPDATE"),
         (
             "ALTER TABLE t ENABLE ROW LEVEL SECURITY; CREATE VIEW v AS SELECT id FROM t",
             "PS015",

@@ -12,7 +12,9 @@ BEGIN
 EXCEPTION
     WHEN invalid_cursor_definition THEN
         GET STACKED DIAGNOSTICS message = MESSAGE_TEXT;
-        PERFORM pgstream._refuse_cursor(message);
+        PERFORM pgstream._refuse_cursor(message, p_query);
+    WHEN undefined_parameter THEN
+        PERFORM pgstream._refuse('parameter', p_query);
     WHEN undefined_table THEN
         GET STACKED DIAGNOSTICS message = MESSAGE_TEXT;
         PERFORM pgstream._refuse_itself(

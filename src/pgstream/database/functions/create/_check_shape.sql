@@ -1,4 +1,4 @@
--- Fail on what no stream table may have: locks, set-returning functions in the SELECT list,
+-- Fail on what no stream table may have: set-returning functions in the SELECT list,
 -- user-defined aggregates, system columns, reserved names, no columns.
 CREATE OR REPLACE FUNCTION pgstream._check_shape(p_view oid) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -6,11 +6,6 @@ DECLARE
     reserved text;
     aggregate text;
 BEGIN
-    IF pgstream._tree_has(p_view, ':hasForUpdate true') THEN
-        RAISE EXCEPTION USING ERRCODE = 'PS007',
-            MESSAGE = 'the query locks rows (FOR UPDATE or FOR SHARE)',
-            HINT = 'Leave the locking clause out.';
-    END IF;
     IF pgstream._tree_has(p_view, ':hasTargetSRFs true') THEN
         RAISE EXCEPTION USING ERRCODE = 'PS015',
             MESSAGE = 'a set-returning function in the SELECT list is not supported',

@@ -16,6 +16,7 @@ DECLARE
 BEGIN
     PERFORM pgstream._lock_views(p_view);
     SELECT * INTO target FROM pgstream._check_target(p_name, caller);
+    PERFORM pgstream._check_constructs(p_view, p_query);
     PERFORM pgstream._check_shape(p_view);
     PERFORM pgstream._check_rights(p_view, caller);
     PERFORM pgstream._check_printable(p_view);
