@@ -14,6 +14,8 @@ from typing import Any
 
 from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, Mode, RefreshResult, StreamTable
+from pgstream.compile.passes import check_text
+from pgstream.compile.prepare import prepare
 from pgstream.database import migrate
 from pgstream.database.connection import (
     Connection,
@@ -29,7 +31,6 @@ from pgstream.monitor.explain import explain
 from pgstream.monitor.verify import Verification, compare
 from pgstream.refresh.changes import find_changes
 from pgstream.refresh.known import known_errors
-from pgstream.refresh.prepare import check_text, prepare
 from pgstream.refresh.refresher import Refresher
 from pgstream.settings import DECLARED, Settings
 from pgstream.sql.places import place_of_word

@@ -19,7 +19,7 @@ from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.scan import Scan
 from pgstream.catalog.records import Action
 from pgstream.client import PgStream
-from pgstream.refresh.prepare import prepare
+from pgstream.compile.prepare import prepare
 from pgstream.settings import Settings
 
 A_BATCH = 90

@@ -161,7 +161,15 @@ class Plan:
 
 
 def plan(tree: Node, top: Top | None = None, recursions: Sequence[Recursion] = ()) -> Plan:
-    """The plan of a lowered query."""
+    """The plan of a tree in which every expression stands where it is computed."""
+    return Plan(tree, _accumulated(tree), top, tuple(recursions))
+
+
+def place_expressions(
+    tree: Node, recursions: Sequence[Recursion] = ()
+) -> tuple[Node, tuple[Recursion, ...]]:
+    """The same with every expression where it can be computed exactly, and every numeric in the
+    form in which it travels."""
     accumulated = _accumulated(tree)
     if accumulated is None:
         tree = legalize(moments_by_postgres(tree))
@@ -172,7 +180,7 @@ def plan(tree: Node, top: Top | None = None, recursions: Sequence[Recursion] = (
     made = tuple(map(maintained, recursions))
     recursive = [node for r in made for term in (r.base, r.step) for node in term.walk()]
     tree = carry(tree, decimals=[node for node in recursive if isinstance(node, Scan)])
-    return Plan(tree, accumulated and _accumulated(tree), top, made)
+    return tree, made
 
 
 def maintained(recursion: Recursion) -> Recursion:

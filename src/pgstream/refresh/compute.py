@@ -10,10 +10,10 @@ from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.algebra.plan import Accumulated
 from pgstream.algebra.top import Top
+from pgstream.compile.prepare import Prepared
 from pgstream.database.connection import Connection
 from pgstream.database.quoting import Name
 from pgstream.engine.spark.execution import Execution
-from pgstream.refresh.prepare import Prepared
 from pgstream.storage.apply import Target
 from pgstream.storage.names import STATE_SCHEMA, staging_table, temporary
 from pgstream.storage.staged import convert, create_staging, drop_staging, load

@@ -16,6 +16,8 @@ from pgstream.algebra.operators.scan import Change, Part, Scan
 from pgstream.capture.clean import clean
 from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, Numerics, RefreshResult, StreamTable
+from pgstream.compile.preparations import Preparations
+from pgstream.compile.prepare import Prepared
 from pgstream.database.connection import Connection
 from pgstream.engine.postgres.handover import Handover
 from pgstream.engine.postgres.leaves import Leaves
@@ -38,7 +40,6 @@ from pgstream.refresh.compute import Computation
 from pgstream.refresh.crash import crash_point
 from pgstream.refresh.decide import Decision, decide
 from pgstream.refresh.known import as_known
-from pgstream.refresh.prepare import Preparations, Prepared
 from pgstream.refresh.recursions import Recursions
 from pgstream.refresh.snapshot import Snapshot, take_snapshot
 from pgstream.settings import Settings

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from pgstream.catalog import store
 from pgstream.catalog.records import Initiator, RefreshResult, Status, StreamTable
+from pgstream.compile.preparations import Preparations
 from pgstream.database.connection import connect, own_address
 from pgstream.engine.spark.session import Sessions
 from pgstream.engine.ways import Ways
 from pgstream.errors import NotPopulated, StreamTableNotFound, Suspended
 from pgstream.refresh.cycle import Cycle, Links
 from pgstream.refresh.graph import upstream
-from pgstream.refresh.prepare import Preparations
 from pgstream.settings import Settings
 
 

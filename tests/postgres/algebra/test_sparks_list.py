@@ -11,7 +11,7 @@ from pgstream.algebra.operators.scan import Scan
 from pgstream.algebra.placement.spark_list import SPARK_LIST
 from pgstream.algebra.types import BOOLEAN, INTEGER, TEXT, Type
 from pgstream.client import PgStream
-from pgstream.refresh.prepare import prepare
+from pgstream.compile.prepare import prepare
 
 TESTS = frozenset(n for n in SPARK_LIST if n.startswith("is ") and not n.endswith("from"))
 UNARY = TESTS | {"negate", "abs", "not", "length"}

@@ -8,8 +8,8 @@ import pytest
 from pgstream import errors
 from pgstream.catalog import store
 from pgstream.client import PgStream
+from pgstream.compile.expand import expand
 from pgstream.database.sqlstates import translate
-from pgstream.refresh.expand import expand
 
 pytestmark = pytest.mark.postgres
 

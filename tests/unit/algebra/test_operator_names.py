@@ -59,7 +59,7 @@ REASONS: dict[str, tuple[str, str]] = {
         "Lookup Negate Parameter Stored UnionAll",
         "builds the rounds of a recursive CTE",
     ),
-    "refresh/prepare.py": ("Scan", "asks for the tables of a query"),
+    "compile/prepare.py": ("Scan", "reads the stream table itself"),
     "refresh/recursions.py": ("Change Stored", "reads the table of a recursive CTE"),
     "storage/recursive.py": ("Scan", "creates the table of a recursive CTE"),
 }

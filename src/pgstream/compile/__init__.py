@@ -1,0 +1,1 @@
+"""From a stream table's query to its plan; `passes` lists the way."""

@@ -1,0 +1,147 @@
+"""The way from the user's text to the plan: one ordered tuple of passes.
+
+Each pass takes a draft and returns it with one part more, or with a part replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from pgstream.algebra.calculus.recursion import Recursion, used_by, with_homes
+from pgstream.algebra.catalog import Catalog
+from pgstream.algebra.lower.query import lower
+from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.scan import Source
+from pgstream.algebra.plan import Plan, place_expressions, plan
+from pgstream.algebra.top import Top, split_top
+from pgstream.catalog.records import StreamTable
+from pgstream.compile.expand import expand
+from pgstream.database.connection import Connection
+from pgstream.errors import PermissionDenied, SyntaxFault
+from pgstream.sql.deparsed import parse_deparsed
+from pgstream.sql.parse import Query, parse
+from pgstream.sql.passes import rewrite, run_passes
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A stream table on its way to its plan."""
+
+    table: StreamTable
+    connection: Connection
+    catalog: Catalog
+    query: Query | None = None
+    top: Top | None = None
+    tree: Node | None = None
+    recursions: tuple[Recursion, ...] = ()
+    plan: Plan | None = None
+
+
+@dataclass(frozen=True)
+class Pass:
+    name: str
+    meaning: str
+    run: Callable[[Draft], Draft]
+
+
+def check_text(text: str) -> None:
+    """Refuses what the user's text shows to be unsupported, with its position.
+
+    Text that our parser cannot read is PostgreSQL's to judge: what it accepts is checked again
+    in its deparsed form.
+    """
+    with suppress(SyntaxFault):
+        run_passes(parse(text), text)
+
+
+def _checked(draft: Draft) -> Draft:
+    check_text(draft.table.original_query)
+    return draft
+
+
+def _without_views(draft: Draft) -> Draft:
+    return replace(draft, table=expand(draft.connection, draft.table))
+
+
+def _read(draft: Draft) -> Draft:
+    return replace(draft, query=parse_deparsed(draft.table.defining_query))
+
+
+def _allowed(draft: Draft) -> Draft:
+    assert draft.query is not None
+    # No position in a view is one in the user's text.
+    text = "" if draft.table.views else draft.table.original_query
+    return replace(draft, query=run_passes(draft.query, text))
+
+
+def _rewritten(draft: Draft) -> Draft:
+    assert draft.query is not None
+    return replace(draft, query=rewrite(draft.query))
+
+
+def _without_top(draft: Draft) -> Draft:
+    assert draft.query is not None
+    query, top = split_top(draft.query, draft.catalog)
+    return replace(draft, query=query, top=top)
+
+
+def _lowered(draft: Draft) -> Draft:
+    assert draft.query is not None
+    names = (*draft.table.columns, *(draft.top.hidden if draft.top else ()))
+    recursions: list[Recursion] = []
+    tree = lower(draft.query, draft.catalog, names, recursions)
+    return replace(draft, tree=tree, recursions=used_by(tree, recursions))
+
+
+def _housed(draft: Draft) -> Draft:
+    assert draft.tree is not None
+    table = draft.table
+    home = None if draft.top else Source(table.relid, table.schema, table.name, True)
+    tree, recursions = with_homes(draft.tree, draft.recursions, table.id, home)
+    return replace(draft, tree=tree, recursions=recursions)
+
+
+def _placed(draft: Draft) -> Draft:
+    assert draft.tree is not None
+    tree, recursions = place_expressions(draft.tree, draft.recursions)
+    return replace(draft, tree=tree, recursions=recursions)
+
+
+def _planned(draft: Draft) -> Draft:
+    assert draft.tree is not None
+    return replace(draft, plan=plan(draft.tree, draft.top, draft.recursions))
+
+
+def _rightful(draft: Draft) -> Draft:
+    assert draft.plan is not None
+    known = {dependency.relid for dependency in draft.table.dependencies}
+    for relid, scan in draft.plan.sources.items():
+        if relid not in known:
+            name = draft.table.full_name
+            raise PermissionDenied(f"{name} reads {scan.source} without a right to.")
+    return draft
+
+
+PASSES: tuple[Pass, ...] = (
+    # First, while positions are those of the user's own text.
+    Pass("check text", "what the user's text shows to be unsupported is refused", _checked),
+    Pass("inline views", "the defining query is printed with its views' queries", _without_views),
+    Pass("read", "PostgreSQL's grammar reads what PostgreSQL printed", _read),
+    # Before what rewrites: later passes rely on what it lets through.
+    Pass("refuse", "what views brought in, or only the printed text shows, is refused", _allowed),
+    Pass("rewrite", "the same rows by fewer constructs", _rewritten),
+    # Before lowering: keys of the order that are not selected become hidden columns.
+    Pass("split top", "ORDER BY … LIMIT leaves the query and becomes a part of the plan",
+         _without_top),
+    Pass("lower", "the syntax tree becomes a tree of operators", _lowered),
+    # An optimizer, tree to cheaper tree, belongs here: the tree says what is computed, and not
+    # yet by whom, nor where anything is stored.
+    Pass("find homes", "each recursive CTE gets the table that stores its rows", _housed),
+    # After all that changes the tree: each expression goes to where it is computed exactly.
+    Pass("place expressions", "Spark computes what it computes as PostgreSQL does", _placed),
+    Pass("plan", "what is stored, and how it is maintained", _planned),
+    Pass("check sources", "the plan reads only what the creator's rights were checked on",
+         _rightful),
+)  # fmt: skip
