@@ -6,9 +6,9 @@ from __future__ import annotations
 import psycopg
 import pytest
 
+from pgstream.compile.passes import check_text
 from pgstream.database.sqlstates import translate
 from pgstream.errors import UnsupportedConstruct
-from pgstream.refresh.prepare import check_text
 from pgstream.sql.passes.refuse import REFUSALS
 
 pytestmark = pytest.mark.postgres
