@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from helpers import assert_stays_exact, create_exact, refresh_exact, with_three_tables
+from helpers import (
+    assert_all_stay_exact,
+    assert_stays_exact,
+    create_exact,
+    refresh_exact,
+    with_three_tables,
+)
 from pgstream.client import PgStream
 
 QUERIES = {
@@ -54,6 +60,22 @@ def tables(ps: PgStream) -> PgStream:
 @pytest.mark.parametrize("name", QUERIES)
 def test_subqueries_stay_exact(tables: PgStream, name: str) -> None:
     assert_stays_exact(tables, QUERIES[name], *CHANGES)
+
+
+WITH_CTES = (
+    "SELECT id, (WITH q AS (SELECT b.v FROM b WHERE b.k = a.k) SELECT max(v) FROM q) AS m FROM a",
+    "SELECT id FROM a WHERE EXISTS (WITH q AS (SELECT b.k, b.v FROM b WHERE b.k = a.k),"
+    " r AS (SELECT q.v FROM q JOIN c ON c.k = q.k) SELECT FROM r JOIN q ON q.v >= r.v)",
+    "SELECT id, id NOT IN (WITH q(z) AS (SELECT c.z FROM c WHERE c.k = a.k) SELECT z FROM q"
+    " UNION ALL SELECT z + 1 FROM q) AS r FROM a",
+    "SELECT a.id, l.n, l.s FROM a LEFT JOIN LATERAL (WITH q AS (SELECT b.v FROM b WHERE b.k = a.k)"
+    " SELECT count(*) AS n, (WITH r AS (SELECT q.v + a.id AS w FROM q) SELECT sum(w) FROM r) AS s"
+    " FROM q) l ON l.n > 0",
+)
+
+
+def test_ctes_of_correlated_subqueries_stay_exact(tables: PgStream) -> None:
+    assert_all_stay_exact(tables, WITH_CTES, CHANGES)
 
 
 @pytest.mark.usual_way

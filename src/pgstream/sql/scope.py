@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlglot import exp
 
 
 def aliases(select: exp.Select) -> frozenset[str]:
     """The names by which a SELECT's expressions read its FROM clause."""
     clauses = [select.args.get("from_"), *(select.args.get("joins") or ())]
-    nodes = [n for clause in clauses if clause is not None for n in clause.walk(prune=_is_closed)]
+    return relation_names(clause for clause in clauses if clause is not None)
+
+
+def relation_names(items: Iterable[exp.Expr]) -> frozenset[str]:
+    """The names by which relations of FROM are read."""
+    nodes = [n for item in items for n in item.walk(prune=_is_closed)]
     relations = (n for n in nodes if isinstance(n, exp.Table | exp.Subquery | exp.UDTF))
     joins = (n for n in nodes if isinstance(n, exp.Join))
     names = [*(n.alias_or_name for n in relations), *(n.text("using_alias") for n in joins)]

@@ -119,6 +119,7 @@ def left_over(tree: exp.Expr) -> list[exp.Expr]:
         if isinstance(node, SETS)
         or (isinstance(node, exp.Distinct) and node.args.get("on"))
         or (isinstance(node, exp.Select) and node.args.get("windows"))
+        or (isinstance(node, exp.Join) and node.args.get("on") and node.args["on"].find(exp.Query))
         or (isinstance(node, exp.Any | exp.All) and isinstance(node.this, exp.Query | exp.Values))
         or rows_of_array(node)
     ]

@@ -157,7 +157,7 @@ class FromClause:
             raise UnsupportedConstruct(
                 "A subquery in ON is not supported.",
                 construct=next(filter(is_subquery, parts_of(condition))).key.upper(),
-                hint="Put it into WHERE, or join with a subquery in FROM.",
+                hint="Write ON instead of USING, or join with a subquery in FROM.",
             )
         parts = self.select.conditions(condition)
         if any(index < offset for part in parts for index in refs(part)):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pgstream.sql.parse import Query
 from pgstream.sql.passes.above_grouping import above_grouping
 from pgstream.sql.passes.array_subqueries import array_subqueries
+from pgstream.sql.passes.correlated_ctes import correlated_ctes
 from pgstream.sql.passes.distinct_on import distinct_on
 from pgstream.sql.passes.grouping_sets import grouping_sets
 from pgstream.sql.passes.named_windows import named_windows
@@ -22,7 +23,8 @@ PASSES: tuple[Callable[[Query, str], Query], ...] = (
 
 # Each reads PostgreSQL's deparsed text and keeps the query's rows, column names and types.
 REWRITES: tuple[Callable[[Query], Query], ...] = (
-    read_values,  # first: what it makes are subqueries
+    correlated_ctes,  # first: the others see them where they are read
+    read_values,  # early: what it makes are subqueries
     array_subqueries,  # before `sorted_input`, which tells its aggregates the order
     on_subqueries,
     named_windows,  # before the others: they move OVER clauses away from their WINDOW clause

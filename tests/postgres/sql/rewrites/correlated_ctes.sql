@@ -1,0 +1,15 @@
+SELECT t.id, (WITH c AS (SELECT u.id FROM u WHERE u.k = t.k) SELECT max(id) FROM c) AS m FROM t;
+SELECT t.id, (WITH c AS (SELECT u.x FROM u WHERE u.k = t.k) SELECT count(*) FROM c a JOIN c b ON a.x <= b.x) AS m FROM t;
+SELECT t.id, (WITH c(a, b) AS (SELECT u.x, u.id FROM u WHERE u.k = t.k) SELECT sum(d.p + d.b) FROM c d(p)) AS m FROM t;
+SELECT id FROM t WHERE EXISTS (WITH c AS (SELECT e.b FROM e WHERE e.a = t.k), d AS (SELECT b FROM c WHERE b > 0) SELECT 1 FROM d);
+SELECT id FROM t WHERE x NOT IN (WITH c AS (SELECT e.b FROM e WHERE e.a = t.k), d AS (SELECT x FROM u) SELECT b FROM c UNION ALL SELECT x FROM d);
+SELECT t.id, l.n FROM t, LATERAL (WITH c AS (SELECT u.id FROM u WHERE u.k = t.k) SELECT count(*) AS n FROM c) l;
+SELECT t.id, (WITH c AS (SELECT u.id, u.x FROM u WHERE u.k = t.k) SELECT max((SELECT count(*) FROM c d WHERE d.x < c.x AND EXISTS (SELECT 1 FROM u WHERE u.id = d.id))) FROM c) AS m FROM t;
+SELECT t.id, (WITH c AS (SELECT t.x AS y) SELECT (WITH c AS (SELECT c.y + 1 AS z FROM c) SELECT z FROM c) FROM c) AS m FROM t;
+SELECT t.id, (WITH c AS (WITH d AS (SELECT u.x FROM u WHERE u.k = t.k) SELECT max(x) AS x FROM d) SELECT x FROM c) AS m FROM t;
+SELECT t.id, (WITH c AS (VALUES (t.x), (t.k)) SELECT max(column1) FROM c) AS m FROM t;
+SELECT t.id, (WITH c AS (SELECT u.x FROM u WHERE u.k = t.k), n AS (SELECT 1 AS one) SELECT count(*) FROM u JOIN (c JOIN n ON true) ON u.x = c.x) AS m FROM t;
+SELECT t.id, (WITH RECURSIVE c AS (SELECT u.x FROM u WHERE u.k = t.k), r AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM r WHERE i < 3) SELECT count(*) FROM c JOIN r ON c.x > r.i) AS m FROM t;
+WITH c AS (SELECT k, x FROM u) SELECT t.id, (WITH d AS (SELECT c.x FROM c WHERE c.k = t.k) SELECT array_agg(x ORDER BY x) FROM d) AS m FROM t;
+SELECT t.id, (WITH c AS (SELECT u.x FROM u WHERE u.k = t.k ORDER BY u.id DESC) SELECT array_agg(x) FROM c) AS m FROM t;
+SELECT t.id, (WITH c AS (SELECT u.x FROM u WHERE u.k = t.k), unread AS (SELECT t.x) SELECT max(x) FROM c WHERE x < (WITH c AS (SELECT 15 AS x) SELECT x FROM c)) AS m FROM t;
