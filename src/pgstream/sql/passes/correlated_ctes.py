@@ -8,6 +8,8 @@ It has the same rows each time it is read. One that reads itself stays.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sqlglot import exp
 
 from pgstream.sql.parse import Query
@@ -31,25 +33,27 @@ def _can_move(cte: exp.CTE) -> bool:
     return not any(_meant_by(table) is cte for table in cte.this.find_all(exp.Table))
 
 
-def _meant_by(table: exp.Table) -> exp.CTE | None:
+def _meant_by(table: exp.Table) -> exp.Expr | None:
     """The CTE that the table's name means: of all that it sees, the nearest."""
     if table.args.get("db") or not isinstance(table.this, exp.Identifier):
         return None
-    node: exp.Expr | None = table
-    while node is not None:
-        clause, seen = node.args.get("with_"), None
-        if isinstance(node, exp.CTE):
-            clause, seen = node.parent, node
-            assert clause is not None
-            node = clause.parent
-        visible = clause.expressions if clause else []
-        if seen is not None and not clause.args.get("recursive"):
-            visible = visible[: visible.index(seen)]
-        for cte in visible:
-            if cte.alias == table.name:
-                return cte  # type: ignore[no-any-return]
-        node = node.parent
-    return None
+    seen = (cte for visible in _visible_from(table) for cte in visible)
+    return next((cte for cte in seen if cte.alias == table.name), None)
+
+
+def _visible_from(table: exp.Table) -> Iterator[list[exp.Expr]]:
+    """The CTEs of each query around, the nearest first. In WITH one sees those before it; all, if
+    it is recursive."""
+    node: exp.Expr = table
+    while (parent := node.parent) is not None:
+        if isinstance(parent, exp.With):
+            ctes: list[exp.Expr] = parent.expressions
+            yield ctes if parent.args.get("recursive") else ctes[: ctes.index(node)]
+            assert parent.parent is not None
+            parent = parent.parent
+        elif clause := parent.args.get("with_"):
+            yield clause.expressions
+        node = parent
 
 
 def _inline(cte: exp.CTE, names: Names) -> None:
@@ -98,12 +102,9 @@ def _renamed(query: exp.Expr, known: frozenset[str], names: Names) -> exp.Expr:
     for name in sorted({node.alias_or_name for node in relations}):
         new[name] = exp.to_identifier(names.new(name), quoted=True)
     for node in relations:
-        name = new[node.alias_or_name].copy()
-        alias = node.args.get("alias")
-        if alias is None:
-            node.set("alias", exp.TableAlias(this=name))
-        else:
-            alias.set("this", name)
+        alias = node.args.get("alias") or exp.TableAlias()
+        alias.set("this", new[node.alias_or_name].copy())
+        node.set("alias", alias)
     for column in made.find_all(exp.Column):
         if column.table in new:
             column.set("table", new[column.table].copy())
