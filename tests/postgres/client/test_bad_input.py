@@ -62,8 +62,8 @@ QUERIES = [
      errors.UnsupportedConstruct, "CUBE", "CUBE"),
     ("SELECT t.id, u.id AS u FROM t LEFT JOIN u ON upper(t.g || u.id) = 'A'",
      errors.UnsupportedExpression, "outer join", "upper"),
-    ("SELECT t.id, u.id AS u FROM t LEFT JOIN u ON EXISTS (SELECT 1 FROM t q WHERE q.id = u.id)",
-     errors.UnsupportedConstruct, "in ON", "EXISTS"),
+    ("SELECT t.id FROM t LEFT JOIN u ON EXISTS (SELECT 1 FROM t q WHERE q.id = u.id) JOIN t r"
+     " USING (g)", errors.UnsupportedConstruct, "in ON", "EXISTS"),
     ("SELECT unnest(ARRAY[1, 2]) AS u FROM t", errors.UnsupportedConstruct, "set-returning", None),
     ("SELECT j FROM t UNION SELECT j FROM t", errors.PgStreamError, "json", None),
     ("SELECT relname FROM pg_class", errors.UnsupportedConstruct, "system catalog", None),
