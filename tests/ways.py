@@ -3,7 +3,8 @@
     values   written into the statement, as few rows are
     arrow    through the driver as Arrow
 
-The executors' ways cost several times as much, so they have no turn unless asked for:
+The executors' ways cost several times as much, so they have no turn here unless asked for. The
+property test goes every way with every part of its grammar.
 
     one      one relation in slices by the executors, the others as Arrow
     slices   every relation in slices
@@ -30,6 +31,7 @@ WAYS = {
     "kept": ("kept",),
     "turns": ("values", "arrow"),
 }
+EVERY_WAY = ("values", "arrow", "slices")
 
 
 @dataclass(frozen=True)
