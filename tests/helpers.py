@@ -22,12 +22,8 @@ SHORT_LIVED = {**os.environ, "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1 -XX:+
 @contextmanager
 def open_stream(dsn: str, sessions: Sessions, settings: Settings) -> Iterator[PgStream]:
     """A stream that shares Spark's sessions with other tests."""
-    with PgStream(dsn, settings=settings) as stream:
-        stream.sessions = stream.refresher.sessions = sessions
-        try:
-            yield stream
-        finally:
-            stream.sessions = Sessions(settings)  # to be closed in their place
+    with PgStream(dsn, sessions, settings=settings) as stream:
+        yield stream
 
 
 def assert_exact(ps: PgStream, *names: str) -> None:

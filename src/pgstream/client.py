@@ -27,9 +27,9 @@ from pgstream.database.connection import connect as open_connection
 from pgstream.database.embedded import EmbeddedServer
 from pgstream.engine.spark.session import Sessions
 from pgstream.errors import PgStreamError, RefreshConflict, VolatileFunction
-from pgstream.monitor.explain import explain
 from pgstream.monitor.verify import Verification, compare
 from pgstream.refresh.changes import find_changes
+from pgstream.refresh.explain import explain
 from pgstream.refresh.known import known_errors
 from pgstream.refresh.refresher import Refresher
 from pgstream.settings import DECLARED, Settings
@@ -41,7 +41,11 @@ class PgStreamWarning(UserWarning):
 
 
 class PgStream:
-    """A database with stream tables. Use it as a context manager, from one thread."""
+    """A database with stream tables. Use it as a context manager, from one thread.
+
+    `spark` is a session of yours, or `Sessions` that several of these share: whoever made it
+    ends it.
+    """
 
     @known_errors()
     def __init__(
@@ -60,7 +64,8 @@ class PgStream:
             for each in (self.connection, self.own):
                 each.add_notice_handler(_warn)
             self.settings = settings or self._load_settings()
-            self.sessions = Sessions(self.settings, spark)
+            self._ends_sessions = not isinstance(spark, Sessions)
+            self.sessions = spark if isinstance(spark, Sessions) else Sessions(self.settings, spark)
             self.refresher = Refresher(dsn, self.sessions, self.settings)
             opened.pop_all()
 
@@ -82,7 +87,8 @@ class PgStream:
         with contextlib.ExitStack() as last_first:
             if self.server is not None:
                 last_first.callback(self.server.stop)
-            last_first.callback(self.sessions.stop)
+            if self._ends_sessions:
+                last_first.callback(self.sessions.stop)
             last_first.callback(self.own.close)
             last_first.callback(self.connection.close)
             last_first.callback(self.refresher.close)
@@ -178,7 +184,7 @@ class PgStream:
 
     @known_errors()
     def explain(self, name: str) -> list[tuple[str, str]]:
-        """The operator tree and the delta tree that run."""
+        """The trees and the stages that run."""
         table = self.table(name)
         prepared = prepare(self.own, table)
         return explain(prepared.plan, self.own)

@@ -117,5 +117,5 @@ class TestManyRows:
 def left_behind(ps: PgStream) -> list[tuple[str]]:
     return ps.execute(
         "SELECT tablename FROM pg_tables WHERE schemaname = 'pgstream_state'"
-        " AND tablename ~ '^(handed|staging)'"
+        " AND tablename ~ '^(handover|staging)'"
     )

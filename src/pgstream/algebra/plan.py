@@ -71,6 +71,14 @@ class Accumulated:
         conditions = [unsure_sql(call, self.aggregate) for call in self.aggregate.calls]
         return tuple(dict.fromkeys(text for text in conditions if text is not None))
 
+    @property
+    def read_again_when(self) -> str:
+        """Which groups are read again from the sources, in words; empty if none ever is."""
+        if self.recomputes:
+            return "touched"
+        reasons = [("extreme lost", self.has_extremes), ("digits open", self.unsure)]
+        return ", ".join(reason for reason, applies in reasons if applies)
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -117,6 +117,8 @@ class RefreshResult:
     compute_ms: float = 0.0
     apply_ms: float = 0.0
     total_ms: float = 0.0
+    stages: tuple[str, ...] = ()
+    """The names of the stages that ran, as explain shows them."""
     upstream: tuple[RefreshResult, ...] = ()
 
     @property

@@ -11,7 +11,7 @@ from pgstream.cli.output import emit, say
 def explain(
     name: Name, dsn: Dsn = None, embedded: Embedded = None, as_json: AsJson = False
 ) -> None:
-    """Show the operator tree and the delta tree that a refresh runs.
+    """Show the trees that a refresh runs, and its stages.
 
     Example: pgstream explain totals
     """

@@ -31,6 +31,7 @@ class Large:
 
     queries: tuple[str, ...]
     carriers: tuple[Carrier, ...]
+    rows: int
     computed: bool = False
 
 

@@ -15,11 +15,11 @@ from pgstream.errors import NumericRange
 
 def total(parts: Sequence[Rows]) -> Rows:
     """The sum: equal rows once, with the sum of their weights; zeros dropped."""
-    whole = joined(parts)
+    whole = concatenated(parts)
     return Rows(consolidated(whole.table), whole.carriers)
 
 
-def joined(parts: Sequence[Rows]) -> Rows:
+def concatenated(parts: Sequence[Rows]) -> Rows:
     """The rows of all parts, one after the other; decimals widen to the largest scale."""
     columns = zip(*(part.carriers for part in parts), strict=True)
     carriers = [reduce(union_carrier, column) for column in columns]
@@ -49,8 +49,8 @@ def negated(rows: Rows) -> Rows:
 
 
 def weighed(rows: Rows, weights: pa.Array | pa.ChunkedArray) -> Rows:
-    place = rows.table.num_columns - 1
-    return Rows(rows.table.set_column(place, "w", weights), rows.carriers)
+    last = rows.table.num_columns - 1
+    return Rows(rows.table.set_column(last, "w", weights), rows.carriers)
 
 
 def distinct(rows: Rows) -> Rows:
@@ -104,7 +104,7 @@ def _marked(
 ) -> Rows:
     sides = [distinct(rows), *(distinct(other) for other in others)]
     counts = [side.table.num_rows for side in sides]
-    whole = joined(sides)
+    whole = concatenated(sides)
     marks = pa.array([0] * counts[0] + [1] * sum(counts[1:]), pa.int8())
     names = whole.table.column_names[:-1]
     table = whole.table.drop_columns(["w"]).append_column("mark", marks)

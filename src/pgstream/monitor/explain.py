@@ -9,7 +9,7 @@ from pgstream.algebra.calculus.recursion import Recursion
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.scan import Field, Lookup, Stored
-from pgstream.algebra.plan import Accumulated, Plan
+from pgstream.algebra.plan import Plan
 from pgstream.algebra.top import Top
 from pgstream.database.connection import Connection
 from pgstream.database.quoting import identifier
@@ -17,13 +17,6 @@ from pgstream.monitor.draw import draw
 from pgstream.monitor.nested import nested_state
 
 Rows = list[tuple[str, str]]
-
-
-def read_again_when(accumulated: Accumulated) -> str:
-    if accumulated.recomputes:
-        return "touched"
-    reasons = [("extreme lost", accumulated.has_extremes), ("digits open", accumulated.unsure)]
-    return ", ".join(reason for reason, applies in reasons if applies)
 
 
 def explain(plan: Plan, connection: Connection) -> Rows:
@@ -36,7 +29,7 @@ def explain(plan: Plan, connection: Connection) -> Rows:
     accumulated = plan.accumulated
     if accumulated is not None:
         rows.append(("Stored Accumulators", ", ".join(a.name for a in accumulated.accumulators)))
-        why = read_again_when(accumulated)
+        why = accumulated.read_again_when
         if why:
             groups = Parameter(f"groups: {why}", accumulated.key_columns)
             again = plan.groups_again(changed, groups)

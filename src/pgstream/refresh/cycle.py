@@ -1,7 +1,6 @@
 """One cycle: the seven steps, for a stream table and all that it reads, in one transaction.
 
-Three connections: `apply` is the committing transaction, `reader` holds the exported
-snapshot, `notes` commits at once what must outlive a failure (the history of attempts).
+The steps compute and apply consist of stages, in `refresh/stages`.
 """
 
 from __future__ import annotations
@@ -11,18 +10,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pgstream.algebra.calculus.differentiate import Changed
-from pgstream.algebra.operators.scan import Change, Part, Scan
 from pgstream.capture.clean import clean
 from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, Numerics, RefreshResult, StreamTable
 from pgstream.compile.preparations import Preparations
 from pgstream.compile.prepare import Prepared
-from pgstream.database.connection import Connection
+from pgstream.database.quoting import Name
+from pgstream.engine.postgres.changes import ChangeReader
 from pgstream.engine.postgres.handover import Handover
 from pgstream.engine.postgres.leaves import Leaves
 from pgstream.engine.postgres.queries import estimated_rows
-from pgstream.engine.rows import Rows
+from pgstream.engine.postgres.staging import drop_staging
 from pgstream.engine.spark.execution import Execution
 from pgstream.engine.spark.session import Sessions
 from pgstream.engine.spark.views import Views
@@ -34,54 +32,37 @@ from pgstream.errors import (
     RefreshConflict,
     SourceChanged,
 )
-from pgstream.monitor.explain import explain
 from pgstream.refresh.changes import SourceChanges, find_changes
-from pgstream.refresh.compute import Computation
+from pgstream.refresh.connections import Connections
 from pgstream.refresh.crash import crash_point
 from pgstream.refresh.decide import Decision, decide
+from pgstream.refresh.explain import explain
 from pgstream.refresh.known import as_known
-from pgstream.refresh.recursions import Recursions
 from pgstream.refresh.snapshot import Snapshot, take_snapshot
+from pgstream.refresh.stages.run_stages import run_stages
+from pgstream.refresh.stages.stage import Step
+from pgstream.refresh.stages.stages_of import stages_of
+from pgstream.refresh.stages.work import Tools, Work
 from pgstream.settings import Settings
-from pgstream.storage.apply import Applied
-from pgstream.storage.names import temporary
-from pgstream.storage.staged import drop_handed, drop_staging
-
-
-@dataclass
-class Links:
-    """The connections of one refresher; not shared between threads."""
-
-    apply: Connection
-    reader: Connection
-    notes: Connection
-    dsn: str
-
-    def reset(self) -> None:
-        for connection in (self.apply, self.reader):
-            if not connection.closed:
-                connection.rollback()
-
-    def close(self) -> None:
-        for connection in (self.apply, self.reader, self.notes):
-            connection.close()
 
 
 @dataclass
 class Pending:
-    """The changes that this cycle has computed and not committed yet."""
+    """The changes that this cycle has computed and not committed yet, by relid."""
 
-    connection: Connection
     rows: dict[int, int] = field(default_factory=dict)
-    ids: dict[int, int] = field(default_factory=dict)
+    deltas: dict[int, Name] = field(default_factory=dict)
 
-    def pending_relation(self, relid: int) -> Any:
-        return temporary("delta", self.ids[relid])
+    def add(self, work: Work) -> None:
+        relid, applied = work.tools.target.relid, work.applied
+        self.rows[relid] = applied.rows_inserted + applied.rows_deleted
+        if work.delta is not None:
+            self.deltas[relid] = work.delta.name
 
 
 @dataclass
 class Cycle:
-    links: Links
+    connections: Connections
     sessions: Sessions
     settings: Settings
     preparations: Preparations
@@ -91,46 +72,47 @@ class Cycle:
 
     def run(self, ids: Sequence[int]) -> list[RefreshResult]:
         """Refreshes the tables, upstream first; the results in the same order."""
-        links = self.links
+        connections = self.connections
         started = time.perf_counter()
         if not self.lock(ids):
-            links.reset()
+            connections.reset()
             return self.skip(ids)
         attempts: dict[int, int] = {}
         current = ids[-1]
         try:
-            for dead in store.fail_interrupted(links.notes, ids):
-                drop_staging(links.notes, dead)
-                drop_handed(links.notes, dead)
-            attempts = store.start_history(links.notes, ids, self.initiator)
+            for dead in store.fail_interrupted(connections.notes, ids):
+                drop_staging(connections.notes, dead)
+            attempts = store.start_history(connections.notes, ids, self.initiator)
             crash_point("lock")
             own_xid = self.own_xid()
-            snapshot = take_snapshot(links.reader)
+            snapshot = take_snapshot(connections.reader)
             crash_point("snapshot")
-            pending = Pending(links.apply)
+            pending = Pending()
             results = []
-            tables = {t.id: t for t in store.stream_tables(links.apply, ids)}
+            tables = {t.id: t for t in store.stream_tables(connections.apply, ids)}
             for current in ids:
                 result = self.refresh(tables[current], snapshot, own_xid, pending)
-                store.complete_history(links.apply, attempts[current], result, snapshot.taken_at)
+                store.complete_history(
+                    connections.apply, attempts[current], result, snapshot.taken_at
+                )
                 results.append(result)
             self.announce(results)
             crash_point("apply")
-            links.apply.commit()
-            links.reader.rollback()
+            connections.apply.commit()
+            connections.reader.rollback()
         except BaseException as error:
             self.failed(current, attempts, error)
             raise
         crash_point("clean")
         read = {source.relid for table in tables.values() for source in table.dependencies}
-        clean(links.notes, read)
+        clean(connections.notes, read)
         total = (time.perf_counter() - started) * 1000
         return [replace(result, total_ms=total) for result in results]
 
     # --- the steps --------------------------------------------------------------------------
 
     def lock(self, ids: Sequence[int]) -> bool:
-        row = self.links.apply.execute(
+        row = self.connections.apply.execute(
             "SELECT bool_and(pg_try_advisory_xact_lock(pgstream._refresh_lock(), id::int))"
             " FROM (SELECT unnest(%s::bigint[]) AS id ORDER BY 1) tables",
             (list(ids),),
@@ -138,7 +120,7 @@ class Cycle:
         return bool(row and row[0])
 
     def own_xid(self) -> int:
-        row = self.links.apply.execute("SELECT pg_current_xact_id()::text").fetchone()
+        row = self.connections.apply.execute("SELECT pg_current_xact_id()::text").fetchone()
         assert row is not None
         return int(row[0])
 
@@ -151,7 +133,7 @@ class Cycle:
                 f"A table that {table.full_name} reads has been dropped.",
                 hint=f"Drop it: SELECT pgstream.drop_stream_table('{table.full_name}');",
             )
-        changes = find_changes(self.links.reader, table, pending.rows)
+        changes = find_changes(self.connections.reader, table, pending.rows)
         crash_point("changes")
         decision = decide(table, changes, self.settings, self.size_of(table), self.full_asked)
         crash_point("decide")
@@ -163,7 +145,7 @@ class Cycle:
         frontier = snapshot.frontier(own_xid, relids)
         if numerics is Numerics.BY_POSTGRES:
             frontier["numerics"] = numerics.value
-        if not store.advance(self.links.apply, table, frontier, snapshot.taken_at):
+        if not store.advance(self.connections.apply, table, frontier, snapshot.taken_at):
             raise RefreshConflict(
                 f"{table.full_name} was altered while it was being refreshed.",
                 hint="Refresh it again.",
@@ -180,10 +162,10 @@ class Cycle:
     ) -> tuple[RefreshResult, Numerics]:
         """Once more where a numeric is beyond Spark: then PostgreSQL computes on numerics."""
         numerics = Numerics.ON_SPARK if self.full_asked else table.numerics
-        prepared = self.preparations.of(self.links.apply, table, numerics)
+        prepared = self.preparations.of(self.connections.apply, table, numerics)
         if numerics is Numerics.ON_SPARK:
             try:
-                with self.links.apply.transaction():  # a savepoint
+                with self.connections.apply.transaction():  # a savepoint
                     return self.attempt(prepared, changes, decision, snapshot, pending), numerics
             except NumericRange as error:
                 prepared = self.prepared_by_postgres(table, error)
@@ -196,10 +178,9 @@ class Cycle:
     def prepared_by_postgres(self, table: StreamTable, error: NumericRange) -> Prepared:
         """The plan in which Spark does not compute on numerics; raises the error if there is
         none."""
-        drop_staging(self.links.notes, table.id)
-        drop_handed(self.links.notes, table.id)
+        drop_staging(self.connections.notes, table.id)
         try:
-            return self.preparations.of(self.links.apply, table, Numerics.BY_POSTGRES)
+            return self.preparations.of(self.connections.apply, table, Numerics.BY_POSTGRES)
         except QueryError as refused:
             error.detail = f"PostgreSQL does not take over. {refused.message}"
             raise error from refused
@@ -212,134 +193,118 @@ class Cycle:
         snapshot: Snapshot,
         pending: Pending,
     ) -> RefreshResult:
-        table = prepared.table
         if prepared.renews:
-            rows = explain(prepared.plan, self.links.apply)
-            store.save_explanation(self.links.apply, table.id, rows)
-            store.save_query(self.links.apply, table.id, prepared.table.defining_query)
+            self.explain(prepared)
         self.sessions.revive()
-        leaves = self.leaves(table, changes, pending)
-        handover = Handover(self.links.apply, self.links.notes, table.id)
-        views = Views(self.sessions, leaves.ways, self.links.dsn, snapshot.exported)
+        handover = self.handover(prepared.table)
+        stages = stages_of(prepared.plan, decision.is_whole)
         started = time.perf_counter()
-        with Execution(self.sessions, leaves, views, handover) as execution:
-            computation = Computation(prepared, execution, self.links.apply, self.links.notes)
-            action, reason = self.compute(computation, changes, decision)
+        with self.execution(snapshot, handover) as execution:
+            reader = self.change_reader(prepared.table, changes, pending, execution.leaves)
+            tools = Tools(
+                prepared, changes, reader, execution, self.connections, self.settings.max_recursion
+            )
+            work = run_stages(stages, Step.COMPUTE, Work(tools))
         handover.drop()
         crash_point("compute")
         computed = time.perf_counter()
-        nothing = action is Action.NO_DATA
-        applied = Applied(0, 0) if nothing else computation.target.apply()
-        pending.ids[table.relid] = table.id
-        pending.rows[table.relid] = applied.rows_inserted + applied.rows_deleted
-        counts = leaves.counts
-        return RefreshResult(
-            table.full_name,
-            action,
-            reason,
-            changes_read=changes.total if decision.action is Action.DIFFERENTIAL else 0,
-            rows_read=counts.rows_read,
-            rows_inserted=applied.rows_inserted,
-            rows_deleted=applied.rows_deleted,
-            spark_actions=counts.spark_actions,
+        work = run_stages(stages, Step.APPLY, work)
+        pending.add(work)
+        return replace(
+            result_of(work, decision),
             compute_ms=(computed - started) * 1000,
             apply_ms=(time.perf_counter() - computed) * 1000,
         )
 
-    def compute(
-        self, computation: Computation, changes: SourceChanges, decision: Decision
-    ) -> tuple[Action, str]:
-        """What was done, and why."""
-        action, reason = decision.action, decision.reason
-        changed = self.changed(computation.prepared, changes, computation.execution, decision)
-        changed = Recursions(computation, self.settings.max_recursion).run(
-            changed, whole=action is not Action.DIFFERENTIAL
-        )
-        if action is not Action.DIFFERENTIAL:
-            computation.full(changed)
-            return action, reason
-        if not computation.differential(changed):
-            return Action.NO_DATA, f"{changes.total} changes cancel out"
-        return action, f"{reason}; {computation.note}" if computation.note else reason
-
     # --- pieces -----------------------------------------------------------------------------
 
-    def leaves(self, table: StreamTable, changes: SourceChanges, pending: Pending) -> Leaves:
+    def explain(self, prepared: Prepared) -> None:
+        """What the table's owner sees of its plan from now on."""
+        apply, table = self.connections.apply, prepared.table
+        store.save_explanation(apply, table.id, explain(prepared.plan, apply))
+        store.save_query(apply, table.id, table.defining_query)
+
+    def handover(self, table: StreamTable) -> Handover:
+        apply, notes = self.connections.apply, self.connections.notes
+        return Handover(apply, notes, table.id, self.sessions.parallelism)
+
+    def execution(self, snapshot: Snapshot, handover: Handover) -> Execution:
+        ways = self.ways(self.settings.small_path_rows)
+        leaves = Leaves(self.connections.reader, ways, self.sessions.parallelism)
+        views = Views(self.sessions, ways, self.connections.dsn, snapshot.exported)
+        return Execution(self.sessions, leaves, views, handover)
+
+    def change_reader(
+        self, table: StreamTable, changes: SourceChanges, pending: Pending, leaves: Leaves
+    ) -> ChangeReader:
         frontiers = {
             d.relid: frontier
             for d in table.dependencies
             if (frontier := table.frontier_of(d.relid)) is not None
         }
-        return Leaves(
-            self.links.reader,
+        return ChangeReader(
+            self.connections.reader,
             frontiers,
             changes.committed,
-            pending,
-            self.ways(self.settings.small_path_rows),
-            self.sessions.parallelism,
+            self.connections.apply,
+            pending.deltas,
+            leaves.ways,
+            leaves.slices,
         )
-
-    def changed(
-        self, prepared: Prepared, changes: SourceChanges, execution: Execution, decision: Decision
-    ) -> Changed:
-        """Which parts of which sources changed, after cancelling changes are gone."""
-        found: dict[int, frozenset[Part]] = {}
-        differential = decision.action is Action.DIFFERENTIAL
-        for relid in prepared.plan.sources:
-            parts = set()
-            if relid in changes.pending and self.remains(prepared, relid, Part.PENDING, execution):
-                parts.add(Part.PENDING)
-            if (
-                differential
-                and relid in changes.committed
-                and self.remains(prepared, relid, Part.COMMITTED, execution)
-            ):
-                parts.add(Part.COMMITTED)
-            if parts:
-                found[relid] = frozenset(parts)
-        return found
-
-    def remains(self, prepared: Prepared, relid: int, part: Part, execution: Execution) -> bool:
-        scans = [
-            node
-            for tree in prepared.plan.trees
-            for node in tree.walk()
-            if isinstance(node, Scan) and node.source.relid == relid
-        ]
-        bound = [execution.leaves.bind(Change(s, part), execution.key_values) for s in scans]
-        return any(b is not None and (not isinstance(b, Rows) or b.table.num_rows) for b in bound)
 
     def size_of(self, table: StreamTable) -> Any:
         names = {d.relid: (d.schema, d.name) for d in table.dependencies}
-        return lambda relid: estimated_rows(self.links.reader, *names[relid])
+        return lambda relid: estimated_rows(self.connections.reader, *names[relid])
 
     def announce(self, results: list[RefreshResult]) -> None:
         for result in results:
             if result.rows_inserted or result.rows_deleted:
-                self.links.apply.execute("SELECT pg_notify('pgstream_refresh', %s)", (result.name,))
+                self.connections.apply.execute(
+                    "SELECT pg_notify('pgstream_refresh', %s)", (result.name,)
+                )
 
     def skip(self, ids: Sequence[int]) -> list[RefreshResult]:
         reason = "another refresh of it, or of a table it reads, is running"
-        tables = store.stream_tables(self.links.notes, ids)
+        tables = store.stream_tables(self.connections.notes, ids)
         names = {table.id: table.full_name for table in tables}
-        store.skip_history(self.links.notes, ids[-1], self.initiator, reason)
+        store.skip_history(self.connections.notes, ids[-1], self.initiator, reason)
         return [RefreshResult(names[id_], Action.SKIP, reason) for id_ in ids if id_ in names]
 
     def failed(self, id_: int, attempts: dict[int, int], error: BaseException) -> None:
         """Undoes everything and writes down what went wrong."""
-        links = self.links
-        links.reset()
-        if links.notes.closed:
+        connections = self.connections
+        connections.reset()
+        if connections.notes.closed:
             return
         known = as_known(error)
         message = str(known)
         passing = known.transient or not isinstance(error, Exception)  # such as Ctrl-C
         limit = None if passing else self.settings.max_consecutive_errors
         permanent = isinstance(error, PgStreamError) and not error.transient
-        store.fail_history(links.notes, attempts.values(), message)
-        store.record_failure(links.notes, id_, message, limit, permanent)
+        store.fail_history(connections.notes, attempts.values(), message)
+        store.record_failure(connections.notes, id_, message, limit, permanent)
         if attempts and (target := list(attempts)[-1]) != id_:
-            store.note_error(links.notes, target, message)
+            store.note_error(connections.notes, target, message)
         for table_id in attempts:
-            drop_staging(links.notes, table_id)
-            drop_handed(links.notes, table_id)
+            drop_staging(connections.notes, table_id)
+
+
+def result_of(work: Work, decision: Decision) -> RefreshResult:
+    """What was done, and why."""
+    tools, applied = work.tools, work.applied
+    action, reason = decision.action, decision.reason
+    if work.is_without_effect:
+        action, reason = Action.NO_DATA, f"{tools.changes.total} changes cancel out"
+    elif work.note:
+        reason = f"{reason}; {work.note}"
+    return RefreshResult(
+        tools.prepared.table.full_name,
+        action,
+        reason,
+        changes_read=0 if decision.is_whole else tools.changes.total,
+        rows_read=tools.execution.leaves.rows_read,
+        rows_inserted=applied.rows_inserted,
+        rows_deleted=applied.rows_deleted,
+        spark_actions=tools.execution.spark_actions,
+        stages=work.ran,
+    )

@@ -15,6 +15,11 @@ class Decision:
     action: Action
     reason: str
 
+    @property
+    def is_whole(self) -> bool:
+        """From whole tables, not from changes."""
+        return self.action is not Action.DIFFERENTIAL
+
 
 def decide(
     table: StreamTable,

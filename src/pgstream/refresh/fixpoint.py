@@ -3,7 +3,7 @@
     UNION ALL   by level: what the changes do at a level, and what the level below brings up to
                 it, are added before the next step
     UNION       insertions only: semi-naive, new rows bring new rows
-                else: take out all that hangs on a lost derivation, then put back what the rest
+                else: take out all that depends on a lost derivation, then put back what the rest
                 still derives, and what is new
 
 Each round is one Spark action; its rows are in the driver.
@@ -26,9 +26,9 @@ from pgstream.engine.rows import Rows
 from pgstream.engine.spark.execution import Execution
 from pgstream.engine.zsets import (
     among,
+    concatenated,
     distinct,
     empty,
-    joined,
     negated,
     split_lowest,
     total,
@@ -70,10 +70,10 @@ class Fixpoint:
         every = [distinct(first)]
         while every[-1].table.num_rows:
             every.append(without(self.applied(every[-1], at_end=True), *every))
-        return joined(every)
+        return concatenated(every)
 
     def stored_whole(self) -> Rows:
-        return self.read(Stored(self.recursion.identified))
+        return self.execution.read(Stored(self.recursion.identified))
 
     # --- UNION ALL --------------------------------------------------------------------------
 
@@ -95,23 +95,23 @@ class Fixpoint:
         while every[-1].table.num_rows:
             made = without(self.applied(every[-1], at_end=True), *every)
             every.append(without(made, self.kept(made, gone)))
-        return joined(every)
+        return concatenated(every)
 
     def rederived(self, lost: Rows, found: Rows) -> Rows:
-        gone = self.hanging_on(among(lost, self.stored(lost)))
-        wanted = distinct(joined([gone, found]))
+        gone = self.depending_on(among(lost, self.stored(lost)))
+        wanted = distinct(concatenated([gone, found]))
         stays = UnionAll((Stored(self.recursion.table), Negate(self.given(gone))))
         tree = self.recursion.derivable(stays, self.given(wanted), self.changed)
         derived = distinct(with_sign(self.execution.collect(tree), 1))
         back = self.closure(without(derived, self.kept(derived, gone)), gone)
         return total([back, negated(gone)])
 
-    def hanging_on(self, lost: Rows) -> Rows:
+    def depending_on(self, lost: Rows) -> Rows:
         """The lost rows and all that were derived from them, in the state before."""
         every = [lost]
         while every[-1].table.num_rows:
             every.append(without(self.applied(every[-1], at_end=False), *every))
-        return joined(every)
+        return concatenated(every)
 
     def kept(self, rows: Rows, gone: Rows | None) -> Rows:
         """Those stored rows among these that are not gone."""
@@ -136,15 +136,8 @@ class Fixpoint:
     def stored(self, rows: Rows) -> Rows:
         """The stored rows that have the row ids of these."""
         width = len(self.recursion.columns)
-        leaf = self.leaf(rows)
-        return self.read(Lookup(Stored(self.recursion.identified), (width,), Keys(leaf, (width,))))
-
-    def read(self, node: Stored | Lookup) -> Rows:
-        """The rows of a leaf in the driver; what is too large to be read there, by Spark."""
-        bound = self.execution.leaves.bind(node, self.execution.key_values)
-        if isinstance(bound, Rows):
-            return bound
-        return self.execution.collect(node)
+        keys = Keys(self.leaf(rows), (width,))
+        return self.execution.read(Lookup(Stored(self.recursion.identified), (width,), keys))
 
     def given(self, rows: Rows) -> Node:
         """The rows as a relation of the CTE's columns."""

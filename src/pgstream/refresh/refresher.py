@@ -8,11 +8,11 @@ from dataclasses import replace
 from pgstream.catalog import store
 from pgstream.catalog.records import Initiator, RefreshResult, Status, StreamTable
 from pgstream.compile.preparations import Preparations
-from pgstream.database.connection import connect, own_address
 from pgstream.engine.spark.session import Sessions
 from pgstream.engine.ways import Ways
 from pgstream.errors import NotPopulated, StreamTableNotFound, Suspended
-from pgstream.refresh.cycle import Cycle, Links
+from pgstream.refresh.connections import Connections
+from pgstream.refresh.cycle import Cycle
 from pgstream.refresh.graph import upstream
 from pgstream.settings import Settings
 
@@ -24,13 +24,13 @@ class Refresher:
         self.dsn, self.sessions, self.settings = dsn, sessions, settings
         self.preparations = Preparations()
         self.ways: Callable[[int], Ways] = Ways  # tests send rows other ways
-        self._links: Links | None = None
+        self._connections: Connections | None = None
 
     def refresh(
         self, table: StreamTable, initiator: Initiator, *, full: bool = False
     ) -> RefreshResult:
         """Refreshes the table and, first, the stream tables that it reads."""
-        links = self.links()
+        connections = self.connections()
         if table.status is Status.SUSPENDED:
             raise Suspended(
                 f"{table.full_name} is suspended.",
@@ -38,14 +38,20 @@ class Refresher:
             )
         group = self.group(table, initiator)
         cycle = Cycle(
-            links, self.sessions, self.settings, self.preparations, initiator, full, self.ways
+            connections,
+            self.sessions,
+            self.settings,
+            self.preparations,
+            initiator,
+            full,
+            self.ways,
         )
         results = cycle.run([each.id for each in group])
         return replace(results[-1], upstream=tuple(results[:-1]))
 
     def group(self, table: StreamTable, initiator: Initiator) -> list[StreamTable]:
         """What is refreshed together. A suspended table is read as it is, if it is populated."""
-        everything = upstream(table, store.stream_tables(self.links().notes))
+        everything = upstream(table, store.stream_tables(self.connections().notes))
         if not everything:
             raise StreamTableNotFound(f"{table.full_name} has been dropped.")
         resting = {Status.SUSPENDED}
@@ -59,21 +65,15 @@ class Refresher:
                 )
         return [each for each in everything[:-1] if each.status not in resting] + everything[-1:]
 
-    def links(self) -> Links:
-        broken = self._links is not None and any(
-            c.closed or c.broken for c in (self._links.apply, self._links.reader, self._links.notes)
-        )
-        if self._links is None or broken:
+    def connections(self) -> Connections:
+        """Opened when first asked for, and again when one of them is broken."""
+        if self._connections is not None and self._connections.are_broken:
             self.close()
-            self._links = Links(
-                connect(self.dsn, autocommit=False, application_name="pgstream apply"),
-                connect(self.dsn, autocommit=True, application_name="pgstream reader"),
-                connect(self.dsn, autocommit=True, application_name="pgstream notes"),
-                own_address(self.dsn),
-            )
-        return self._links
+        if self._connections is None:
+            self._connections = Connections.open(self.dsn)
+        return self._connections
 
     def close(self) -> None:
-        if self._links is not None:
-            self._links.close()
-            self._links = None
+        if self._connections is not None:
+            self._connections.close()
+            self._connections = None

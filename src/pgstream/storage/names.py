@@ -1,8 +1,9 @@
-"""The names of what pgstream stores, and SQL to match rows whatever their types."""
+"""The names of what pgstream stores, and SQL to match and group rows whatever their types."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from psycopg import sql
 
@@ -21,15 +22,6 @@ def state_table(id_: int) -> sql.Identifier:
 
 def top_table(id_: int) -> sql.Identifier:
     return sql.Identifier(STATE_SCHEMA, f"top_{id_}")
-
-
-def staging_table(id_: int, number: int) -> sql.Identifier:
-    """A refresh may stage several results: one name each, for they are dropped with its commit."""
-    return sql.Identifier(STATE_SCHEMA, f"staging_{id_}_{number}")
-
-
-def temporary(kind: str, id_: int) -> sql.Identifier:
-    return sql.Identifier("pg_temp", f"__pgs_{kind}_{id_}")
 
 
 def type_sql(type_: Type) -> sql.SQL:
@@ -59,4 +51,24 @@ def match(columns: Iterable[Column], left: str, right: str) -> sql.Composed:
 def identifiers(names: Sequence[str], alias: str | None = None) -> sql.Composed:
     return COMMA.join(
         sql.Identifier(alias, name) if alias else sql.Identifier(name) for name in names
+    )
+
+
+def by_value(columns: Sequence[Column]) -> list[Column]:
+    """The columns, compared as their types compare even where they travel as text."""
+    return [replace(c, type=replace(c.type, as_text=False)) for c in columns]
+
+
+def grouped(column: Column) -> sql.Composable:
+    """By what rows are grouped, so that equal ones come together."""
+    name = sql.Identifier(column.name)
+    by_text = column.type.as_text or not column.type.has_equality
+    return sql.SQL("{}::text").format(name) if by_text else name
+
+
+def ungrouped(columns: Sequence[Column], groups: Sequence[sql.Composable]) -> sql.Composed:
+    """The columns again, in their types."""
+    return COMMA.join(
+        sql.SQL("{}::{} AS {}").format(group, type_sql(column.type), sql.Identifier(column.name))
+        for group, column in zip(groups, columns, strict=True)
     )

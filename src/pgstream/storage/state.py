@@ -1,7 +1,8 @@
 """The accumulators of a stream table, one row per group, in pgstream_state.state_<id>.
 
-Adding the accumulators of a change gives the groups' new accumulators. `core` receives the
-touched groups' old rows (weight −1) and new rows (weight +1).
+Adding the accumulators of a change to the stored ones gives the groups' new accumulators. What
+comes of a change is a temporary table of groups: those touched as they were (weight −1) and as
+they are now (weight +1). Only `store` and `replace` write what is stored.
 """
 
 from __future__ import annotations
@@ -15,16 +16,8 @@ from pgstream.algebra.operators.accumulate import Accumulator
 from pgstream.algebra.operators.node import Column
 from pgstream.algebra.plan import Accumulated
 from pgstream.errors import IntegrityError
-from pgstream.storage.names import (
-    COMMA,
-    ROW_ID,
-    identifiers,
-    match,
-    state_table,
-    temporary,
-    type_sql,
-)
-from pgstream.storage.staged import create_temporary
+from pgstream.storage.names import COMMA, ROW_ID, identifiers, match, state_table, type_sql
+from pgstream.storage.temporary import Temporary, analyze, create_temporary
 
 
 class State:
@@ -36,13 +29,130 @@ class State:
         self.unsure = plan.unsure
         self.columns = self.keys + tuple(Column(a.name, a.type) for a in self.accumulators)
         self.names = [column.name for column in self.columns]
-        self.core = temporary("core", id_)
-        self.partial = temporary("partial", id_)
-        self.fresh = temporary("fresh", id_)
-        self.again = temporary("again", id_)
 
-    def create(self) -> None:
-        """An empty state, with the columns of today."""
+    # --- the touched groups, before and after -----------------------------------------------
+
+    def added(self, change: Temporary) -> Temporary:
+        """Stored accumulators and those of the change, added up."""
+        groups = create_temporary(self.connection, "groups", self.id, self.columns)
+        self._run(
+            f"INSERT INTO {{groups}} ({{names}}, __pgs_row_id, __pgs_weight) {self._before}"
+            " UNION ALL SELECT * FROM (SELECT {sums}, p.__pgs_row_id, 1"
+            " FROM {change} p LEFT JOIN {state} s ON {match_sp}) added WHERE {is_kept}",
+            groups=groups.name,
+            change=change.name,
+            sums=COMMA.join([*map(self._key, self.keys), *map(self._added, self.accumulators)]),
+            # A group without rows is gone; the one group without keys never is.
+            is_kept=sql.SQL("n <> 0" if self.keys else "true"),
+        )
+        self._require_positive(groups)
+        analyze(self.connection, groups)
+        return groups
+
+    def recomputed(self, touched: Temporary, fresh: Temporary) -> Temporary:
+        """The touched groups, of which `fresh` holds all that there are now."""
+        groups = create_temporary(self.connection, "groups", self.id, self.columns)
+        self._run(
+            f"INSERT INTO {{groups}} ({{names}}, __pgs_row_id, __pgs_weight) {self._before}"
+            " UNION ALL SELECT {names}, __pgs_row_id, 1 FROM {fresh}",
+            groups=groups.name,
+            change=touched.name,
+            fresh=fresh.name,
+        )
+        analyze(self.connection, groups)
+        return groups
+
+    def with_fresh(self, groups: Temporary, fresh: Temporary) -> Temporary:
+        """The same groups, some of which have been read again."""
+        self._run(
+            "DELETE FROM {groups} s USING {fresh} f WHERE s.__pgs_weight > 0 AND {match_sf}",
+            groups=groups.name,
+            fresh=fresh.name,
+        )
+        self._run(
+            "INSERT INTO {groups} ({names}, __pgs_row_id, __pgs_weight)"
+            " SELECT {names}, __pgs_row_id, 1 FROM {fresh}",
+            groups=groups.name,
+            fresh=fresh.name,
+        )
+        return groups
+
+    def unsettled(self, change: Temporary, groups: Temporary) -> sql.Composed | None:
+        """A query for the keys of groups that must be read again: they lost an extreme, or their
+        digits are open. None if there are no such groups in this table."""
+        lost = [self._lost(a) for a in self.accumulators if a.is_extreme]
+        # A group that vanishes needs no extreme; the one group without keys never does.
+        remains = "s.n + p.n > 0" if self.keys else "true"
+        queries = []
+        if lost:
+            queries.append(
+                "SELECT {keys_p} FROM {change} p JOIN {state} s ON {match_sp}"
+                f" WHERE {remains} AND ({{lost}})"
+            )
+        if self.unsure:
+            queries.append("SELECT {keys} FROM {groups} WHERE __pgs_weight > 0 AND ({unsure})")
+        if not queries:
+            return None
+        either = sql.SQL(" OR ")
+        return self._format(
+            " UNION ALL ".join(queries),
+            change=change.name,
+            groups=groups.name,
+            lost=either.join(lost),
+            unsure=either.join(map(sql.SQL, self.unsure)),
+        )
+
+    def all_groups(self, touched: Temporary) -> sql.Composed:
+        """All groups after a change: the stored ones that are not touched, and those that are.
+        With the types' own collations again."""
+        items = [
+            sql.SQL('s.{c} COLLATE "default" AS {c}' if column.type.is_text else "s.{c}").format(
+                c=sql.Identifier(column.name)
+            )
+            for column in self.columns
+        ]
+        return self._format(
+            "(SELECT {items}, s.__pgs_row_id, 1 AS __pgs_weight FROM {state} s WHERE NOT EXISTS"
+            " (SELECT FROM {groups} p WHERE p.__pgs_weight < 0 AND {match_sp})"
+            " UNION ALL SELECT {names}, __pgs_row_id, 1 FROM {groups} WHERE __pgs_weight > 0)"
+            " state",
+            items=COMMA.join(items),
+            groups=touched.name,
+        )
+
+    # --- what writes ------------------------------------------------------------------------
+
+    def store(self, groups: Temporary) -> None:
+        """The touched groups as they are now."""
+        assigned = [sql.SQL("{c} = p.{c}").format(c=sql.Identifier(name)) for name in self.names]
+        new = "{groups} p WHERE p.__pgs_weight > 0 AND"
+        self._run(
+            f"UPDATE {{state}} s SET {{assigned}} FROM {new} {{match_sp}}",
+            assigned=COMMA.join(assigned),
+            groups=groups.name,
+        )
+        self._run(
+            f"INSERT INTO {{state}} ({{names}}, __pgs_row_id) SELECT {{names_p}}, p.__pgs_row_id"
+            f" FROM {new} NOT EXISTS (SELECT FROM {{state}} s WHERE {{match_sp}})",
+            groups=groups.name,
+        )
+        if self.keys:
+            self._run(
+                "DELETE FROM {state} s USING {groups} f WHERE f.__pgs_weight < 0 AND {match_sf}"
+                f" AND NOT EXISTS (SELECT FROM {new} {{match_sp}})",
+                groups=groups.name,
+            )
+
+    def replace(self, groups: Temporary) -> None:
+        """All groups, in a table with the columns of today."""
+        self._create()
+        self._run(
+            "INSERT INTO {state} ({names}, __pgs_row_id) SELECT {names}, __pgs_row_id"
+            " FROM {groups}",
+            groups=groups.name,
+        )
+
+    def _create(self) -> None:
         self._run("DROP TABLE IF EXISTS {state}")
         defined: list[sql.Composable] = []
         for column in self.columns:
@@ -52,123 +162,41 @@ class State:
                     sql.Identifier(column.name), type_sql(column.type)
                 )
             )
-        self.connection.execute(
-            sql.SQL("CREATE TABLE {} ({}, {} bigint NOT NULL)").format(
-                self.table, COMMA.join(defined), ROW_ID
-            )
-        )
-        self.connection.execute(
-            sql.SQL("CREATE INDEX {} ON {} ({})").format(
-                sql.Identifier(f"state_{self.id}_row_id"), self.table, ROW_ID
-            )
-        )
-
-    # --- three ways to change the state -----------------------------------------------------
-
-    def replace_all(self) -> None:
-        """`core` holds all groups."""
         self._run(
-            "INSERT INTO {state} ({names}, __pgs_row_id) SELECT {names}, __pgs_row_id FROM {core}"
+            "CREATE TABLE {state} ({defined}, {row_id} bigint NOT NULL)",
+            defined=COMMA.join(defined),
+            row_id=ROW_ID,
         )
-
-    def add(self) -> bool:
-        """`partial` holds the accumulators of the change. True if `again` holds groups that
-        must be read again: they lost an extreme, or their digits are open."""
-        create_temporary(self.connection, self.again, self.keys)
-        lost = self._find_lost_extremes()
-        create_temporary(self.connection, self.core, self.columns)
-        self._remember(-1, "partial")
-        sums = [self._added(accumulator) for accumulator in self.accumulators]
-        self.connection.execute(
-            sql.SQL("UPDATE {} s SET {} FROM {} p WHERE {}").format(
-                self.table, COMMA.join(sums), self.partial, match(self.keys, "s", "p")
-            )
-        )
-        self._run(
-            "INSERT INTO {state} ({names}, __pgs_row_id) SELECT {names_p}, p.__pgs_row_id"
-            " FROM {partial} p WHERE NOT EXISTS (SELECT FROM {state} s WHERE {match_sp})"
-        )
-        self._drop_empty("partial")
-        return self._find_unsure_digits() or lost
-
-    def overwrite_fresh(self) -> None:
-        """`fresh` holds groups that were read again: their rows replace the stored ones."""
-        self._run("DELETE FROM {state} s USING {fresh} f WHERE {match_sf}")
-        self._run(
-            "INSERT INTO {state} ({names}, __pgs_row_id) SELECT {names}, __pgs_row_id FROM {fresh}"
-        )
-
-    def replace_groups(self) -> None:
-        """`partial` holds the touched groups, `fresh` what they are now."""
-        create_temporary(self.connection, self.core, self.columns)
-        self._remember(-1, "partial")
-        self._run("DELETE FROM {state} s USING {partial} p WHERE {match_sp}")
-        self._run(
-            "INSERT INTO {state} ({names}, __pgs_row_id) SELECT {names}, __pgs_row_id FROM {fresh}"
-        )
-
-    def finish_core(self) -> None:
-        """The touched groups' new rows."""
-        self._remember(+1, "partial")
-
-    # --- groups to read again ---------------------------------------------------------------
-
-    def _find_lost_extremes(self) -> bool:
-        """The groups that lost their stored extreme and gained no new one."""
-        lost = [self._lost(a) for a in self.accumulators if a.is_extreme]
-        # A group that vanishes needs no extreme; the one group without keys never does.
-        remains = "s.n + p.n > 0" if self.keys else "true"
-        found = f"SELECT p.* FROM {{partial}} p JOIN {{state}} s ON {{match_sp}} WHERE {remains}"
-        return self._find_again(f"{found} AND ({{any_of}})", lost)
-
-    def _find_unsure_digits(self) -> bool:
-        """The groups whose finished values may have other digits than PostgreSQL's."""
-        touched = "SELECT s.* FROM {state} s JOIN {partial} p ON {match_sp}"
-        unsure = [sql.SQL(text) for text in self.unsure]
-        return self._find_again(f"SELECT * FROM ({touched}) touched WHERE {{any_of}}", unsure)
-
-    def _find_again(self, groups: str, conditions: Sequence[sql.Composable]) -> bool:
-        if not conditions:
-            return False
-        names = identifiers([*(key.name for key in self.keys), "__pgs_row_id"])
-        found = self._run(
-            f"INSERT INTO {{again}} ({{keys}}) SELECT {{keys}} FROM ({groups}) found",
-            keys=names,
-            any_of=sql.SQL(" OR ").join(conditions),
-        )
-        return found.rowcount > 0
+        index = sql.Identifier(f"state_{self.id}_row_id")
+        self._run("CREATE INDEX {index} ON {state} ({row_id})", index=index, row_id=ROW_ID)
 
     # --- pieces -----------------------------------------------------------------------------
 
-    def _remember(self, weight: int, touched: str) -> None:
-        self._run(
-            "INSERT INTO {core} ({names}, __pgs_row_id, __pgs_weight)"
-            f" SELECT {{names_s}}, s.__pgs_row_id, {weight}"
-            f" FROM {{state}} s JOIN {{{touched}}} p ON {{match_sp}}"
-        )
+    @property
+    def _before(self) -> str:
+        return "SELECT {names_s}, s.__pgs_row_id, -1 FROM {state} s JOIN {change} p ON {match_sp}"
 
-    def _drop_empty(self, touched: str) -> None:
-        negative = self._run(
-            "SELECT FROM {state} s JOIN {partial} p ON {match_sp} WHERE s.n < 0 LIMIT 1"
-        )
+    def _require_positive(self, groups: Temporary) -> None:
+        negative = self._run("SELECT FROM {groups} WHERE n < 0 LIMIT 1", groups=groups.name)
         if negative.rowcount:
             raise IntegrityError(
                 "A group has fewer than no rows: the stored accumulators do not fit the changes.",
                 hint="Refresh the stream table in FULL mode, and report this.",
             )
-        if self.keys:
-            self._run(
-                f"DELETE FROM {{state}} s USING {{{touched}}} p WHERE s.n = 0 AND {{match_sp}}"
-            )
+
+    def _key(self, column: Column) -> sql.Composed:
+        """As it is stored, if it is: equal keys may be spelled otherwise."""
+        return sql.SQL("CASE WHEN s.{r} IS NULL THEN p.{c} ELSE s.{c} END AS {c}").format(
+            r=ROW_ID, c=sql.Identifier(column.name)
+        )
 
     def _added(self, accumulator: Accumulator) -> sql.Composed:
         name = sql.Identifier(accumulator.name)
-        if accumulator.is_extreme:
+        if accumulator.is_extreme or accumulator.kind == "scale":  # without the NULLs of no group
             chooser = sql.SQL("LEAST" if accumulator.kind == "min" else "GREATEST")
-            return sql.SQL("{n} = {}(s.{n}, p.{n})").format(chooser, n=name)
-        if accumulator.kind == "scale":
-            return sql.SQL("{n} = GREATEST(s.{n}, p.{n})").format(n=name)
-        return sql.SQL("{n} = s.{n} + p.{n}").format(n=name)
+            return sql.SQL("{}(s.{n}, p.{n}) AS {n}").format(chooser, n=name)
+        form = "CASE WHEN s.{r} IS NULL THEN p.{n} ELSE s.{n} + p.{n} END AS {n}"
+        return sql.SQL(form).format(r=ROW_ID, n=name)
 
     def _lost(self, accumulator: Accumulator) -> sql.Composed:
         before = sql.SQL("<=" if accumulator.kind == "min" else ">=")
@@ -179,18 +207,18 @@ class State:
         )  # fmt: skip
 
     def _run(self, text: str, **parts: sql.Composable) -> psycopg.Cursor:
-        return self.connection.execute(
-            sql.SQL(text).format(
-                state=self.table,
-                core=self.core,
-                partial=self.partial,
-                fresh=self.fresh,
-                again=self.again,
-                names=identifiers(self.names),
-                names_s=identifiers(self.names, "s"),
-                names_p=identifiers(self.names, "p"),
-                match_sp=match(self.keys, "s", "p"),
-                match_sf=match(self.keys, "s", "f"),
-                **parts,
-            )
+        return self.connection.execute(self._format(text, **parts))
+
+    def _format(self, text: str, **parts: sql.Composable) -> sql.Composed:
+        keys: Sequence[str] = [*(key.name for key in self.keys), "__pgs_row_id"]
+        return sql.SQL(text).format(
+            state=self.table,
+            keys=identifiers(keys),
+            keys_p=identifiers(keys, "p"),
+            names=identifiers(self.names),
+            names_s=identifiers(self.names, "s"),
+            names_p=identifiers(self.names, "p"),
+            match_sp=match(self.keys, "s", "p"),
+            match_sf=match(self.keys, "s", "f"),
+            **parts,
         )

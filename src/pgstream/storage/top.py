@@ -1,13 +1,14 @@
 """The first rows of a query with ORDER BY … LIMIT, inside the committing transaction.
 
-The prefix, the first offset + limit rows, is in pgstream_state.top_<id>: equal rows once, with
-their count. The stream table shows the prefix without its first `offset` rows. PostgreSQL sorts:
-by the keys, then by all columns, so that the same rows always come in the same order.
+The first offset + limit rows are in pgstream_state.top_<id>: equal rows once, with their count.
+The stream table shows them without the first `offset` ones. PostgreSQL sorts: by the keys, then by
+all columns, so that the same rows always come in the same order. Only `store` writes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import psycopg
 from psycopg import sql
@@ -17,90 +18,65 @@ from pgstream.algebra.plan import Accumulated
 from pgstream.algebra.top import Top
 from pgstream.algebra.types import Type
 from pgstream.errors import IntegrityError
-from pgstream.storage.apply import Target, consolidated, finished_rows
-from pgstream.storage.names import (
-    COMMA,
-    identifiers,
-    match,
-    temporary,
-    top_table,
-    type_sql,
-)
-from pgstream.storage.staged import create_temporary
-from pgstream.storage.state import State
+from pgstream.storage.delta import consolidated, delta_from, finished_rows
+from pgstream.storage.names import COMMA, identifiers, match, top_table, type_sql
+from pgstream.storage.target import Target
+from pgstream.storage.temporary import Temporary, analyze, create_temporary
 
 SORTED_CATEGORIES = "NSBDTE"  # numbers, strings, booleans, times, intervals, enums
 LARGEST_LIMIT = 2**63 - 1
 
 
 class TopRows:
-    def __init__(self, target: Target, top: Top, columns: Sequence[Column]) -> None:
-        """`columns` are the tree's: the user's, then the hidden keys."""
-        self.target, self.top, self.columns = target, top, tuple(columns)
-        self.connection = target.connection
+    """`columns` are the tree's: the user's, then the hidden keys."""
+
+    def __init__(
+        self,
+        connection: psycopg.Connection,
+        target: Target,
+        top: Top,
+        columns: Sequence[Column],
+    ) -> None:
+        self.connection, self.target, self.top = connection, target, top
+        self.columns = tuple(columns)
         self.names = [column.name for column in columns]
-        self.prefix = top_table(target.id)
-        self.input = temporary("input", target.id)
-        self.whole = temporary("whole", target.id)
-        self.known = temporary("known", target.id)
-        self.fresh = temporary("fresh_top", target.id)
-        self.order = total_order(top, self.columns, _collations(self.connection, target.relid))
+        self.stored = top_table(target.id)
 
-    def create(self) -> None:
-        """An empty prefix, with the columns of today."""
-        self._run("DROP TABLE IF EXISTS {prefix}")
-        defined = [
-            sql.SQL("{} {}").format(sql.Identifier(c.name), type_sql(c.type)) for c in self.columns
-        ]
-        self.connection.execute(
-            sql.SQL(
-                "CREATE TABLE {} ({}, __pgs_row_id bigint NOT NULL, __pgs_weight bigint NOT NULL)"
-            ).format(self.prefix, COMMA.join(defined))
-        )
-        self._run("CREATE INDEX ON {prefix} (__pgs_row_id)")
+    @cached_property
+    def order(self) -> sql.Composed:
+        collations = _collations(self.connection, self.target.relid)
+        return total_order(self.top, self.columns, collations)
 
-    # --- the prefix -------------------------------------------------------------------------
+    # --- the first rows, after the change ---------------------------------------------------
 
-    def replace(self) -> None:
-        """`whole` holds the complete input."""
-        self._store(self.whole)
+    def first_of(self, rows: Temporary) -> Temporary:
+        """The first of these rows."""
+        first = create_temporary(self.connection, "first", self.target.id, self.columns)
+        self._run("INSERT INTO {first} {rows}", first=first.name, rows=self._between(rows.name, 0))
+        analyze(self.connection, first)
+        return first
 
-    def change(self) -> bool:
-        """`input` holds the input's change. False if the prefix alone cannot tell the new one."""
-        if not self.top.size:
-            return True
-        create_temporary(self.connection, self.known, self.columns)
-        self._run("ALTER TABLE {known} ADD __pgs_is_last boolean")
-        self._find_known()
-        row = self._run(
-            "SELECT coalesce(sum(__pgs_weight) FILTER (WHERE __pgs_weight > 0), 0),"
-            " coalesce(bool_or(__pgs_is_last), false),"
-            " coalesce(-sum(__pgs_weight) FILTER (WHERE __pgs_weight < 0 AND NOT __pgs_is_last), 0)"
-            " FROM {known}"
-        ).fetchone()
-        assert row is not None
-        count, was_full, missing = row
-        if missing:
-            raise IntegrityError(
-                f"The first rows of {self.target.full_name} lack {missing} rows that a change "
-                "removes.",
-                hint="Refresh it in FULL mode, and report this.",
-            )
-        if was_full and count < self.top.size:
-            return False
-        self._store(self.known)
-        return True
+    def changed(self, change: Temporary) -> Temporary | None:
+        """The first rows after the input's change; None if the stored ones cannot tell them."""
+        known = create_temporary(self.connection, "known", self.target.id, self.columns)
+        if self.top.size:
+            self._run("ALTER TABLE {known} ADD __pgs_is_last boolean", known=known.name)
+            self._find_known(known, change)
+            if not self._are_enough(known):
+                return None
+        return self.first_of(known)
 
-    def _find_known(self) -> None:
-        """Prefix + change, without the rows beyond the last row of a full prefix.
+    def _find_known(self, known: Temporary, change: Temporary) -> None:
+        """Stored rows + change, without what comes after the last of as many rows as there may be.
 
-        Of the last row itself more copies may exist than the prefix holds, so a change may
-        remove more of them than are there.
+        Of the last row itself more copies may exist than are stored, so a change may remove more
+        of them than are there.
         """
-        both = sql.SQL(
-            "SELECT {names}, __pgs_row_id, __pgs_weight FROM {prefix}"
-            " UNION ALL SELECT {names}, __pgs_row_id, __pgs_weight FROM {input}"
-        ).format(names=identifiers(self.names), prefix=self.prefix, input=self.input)
+        both = self._format(
+            "SELECT {names}, __pgs_row_id, __pgs_weight FROM {stored}"
+            " UNION ALL SELECT {names}, __pgs_row_id, __pgs_weight FROM {change}",
+            change=change.name,
+        )
         marked = sql.SQL("SELECT *, false AS __pgs_is_last FROM ({}) rows UNION ALL {}").format(
             consolidated(self.columns, both), self._last()
         )
@@ -111,68 +87,96 @@ class TopRows:
             "  count(*) FILTER (WHERE __pgs_is_last) OVER (ORDER BY {order}"
             "   RANGE UNBOUNDED PRECEDING EXCLUDE GROUP) AS __pgs_before"
             " FROM ({marked}) marked) known WHERE __pgs_before = 0",
+            known=known.name,
             marked=marked,
         )
 
     def _last(self) -> sql.Composed:
-        """The last row of a full prefix, as a mark that counts nothing."""
-        return sql.SQL(
+        """The last stored row, if there are as many as there may be; a mark that counts nothing."""
+        return self._format(
             "SELECT {names}, __pgs_row_id, 0, true FROM ("
             " SELECT *, sum(__pgs_weight) OVER (ORDER BY {order} ROWS UNBOUNDED PRECEDING)"
             "  AS __pgs_upto"
-            " FROM {prefix}) p WHERE __pgs_upto >= {size}"
-        ).format(
-            names=identifiers(self.names),
-            order=self.order,
-            prefix=self.prefix,
+            " FROM {stored}) p WHERE __pgs_upto >= {size}",
             size=sql.Literal(self.top.size),
         )
 
-    def _store(self, rows: sql.Identifier) -> None:
-        """The first of these rows become the prefix; what stays is not written."""
-        create_temporary(self.connection, self.fresh, self.columns)
-        self._run("INSERT INTO {fresh} {shown}", shown=self._between(rows, 0))
-        self._run("ANALYZE {fresh}")
-        self._run(
-            "DELETE FROM {prefix} p WHERE NOT EXISTS (SELECT FROM {fresh} f"
-            " WHERE {match} AND f.__pgs_weight = p.__pgs_weight)"
-        )
-        self._run(
-            "INSERT INTO {prefix} ({names}, __pgs_row_id, __pgs_weight)"
-            " SELECT {names}, __pgs_row_id, __pgs_weight FROM {fresh} f"
-            " WHERE NOT EXISTS (SELECT FROM {prefix} p WHERE {match})"
-        )
+    def _are_enough(self, known: Temporary) -> bool:
+        row = self._run(
+            "SELECT coalesce(sum(__pgs_weight) FILTER (WHERE __pgs_weight > 0), 0),"
+            " coalesce(bool_or(__pgs_is_last), false),"
+            " coalesce(-sum(__pgs_weight) FILTER (WHERE __pgs_weight < 0 AND NOT __pgs_is_last), 0)"
+            " FROM {known}",
+            known=known.name,
+        ).fetchone()
+        assert row is not None
+        count, was_full, missing = row
+        if missing:
+            raise IntegrityError(
+                f"The first rows of {self.target.full_name} lack {missing} rows that a change "
+                "removes.",
+                hint="Refresh it in FULL mode, and report this.",
+            )
+        return not was_full or count >= self.top.size
 
     # --- what users see ---------------------------------------------------------------------
 
-    def show(self) -> None:
-        """The stream table's change, from the prefix."""
-        self._show(self.prefix)
+    def shown(self, first: Temporary) -> Temporary:
+        """The stream table's change, from the first rows."""
+        return self._shown(first.name)
 
-    def show_groups(self, plan: Accumulated, state: State) -> None:
+    def shown_groups(self, plan: Accumulated, groups: sql.Composable) -> Temporary:
         """The stream table's change, from all groups of an aggregate."""
-        rows = finished_rows(plan, _all_groups(state), self.columns)
-        self._show(sql.SQL("({}) groups").format(rows))
+        rows = finished_rows(plan, groups, self.columns)
+        return self._shown(sql.SQL("({}) groups").format(rows))
 
-    def _show(self, rows: sql.Composable) -> None:
+    def _shown(self, rows: sql.Composable) -> Temporary:
         shown = sql.SQL("SELECT {}, __pgs_row_id, __pgs_weight FROM ({}) shown").format(
             identifiers(self.target.names), self._between(rows, self.top.offset)
         )
-        self.target.lay_down(shown, minus_stored=True)
+        return delta_from(self.connection, self.target, shown, minus_stored=True)
+
+    # --- what writes ------------------------------------------------------------------------
+
+    def store(self, first: Temporary) -> None:
+        """These are the first rows; what stays is not written."""
+        self._run(
+            "DELETE FROM {stored} p WHERE NOT EXISTS (SELECT FROM {first} f"
+            " WHERE {match} AND f.__pgs_weight = p.__pgs_weight)",
+            first=first.name,
+        )
+        self._run(
+            "INSERT INTO {stored} ({names}, __pgs_row_id, __pgs_weight)"
+            " SELECT {names}, __pgs_row_id, __pgs_weight FROM {first} f"
+            " WHERE NOT EXISTS (SELECT FROM {stored} p WHERE {match})",
+            first=first.name,
+        )
+
+    def create(self) -> None:
+        """An empty table for the first rows, with the columns of today."""
+        self._run("DROP TABLE IF EXISTS {stored}")
+        defined = [
+            sql.SQL("{} {}").format(sql.Identifier(c.name), type_sql(c.type)) for c in self.columns
+        ]
+        self._run(
+            "CREATE TABLE {stored} ({defined}, __pgs_row_id bigint NOT NULL,"
+            " __pgs_weight bigint NOT NULL)",
+            defined=COMMA.join(defined),
+        )
+        self._run("CREATE INDEX ON {stored} (__pgs_row_id)")
+
+    # --- pieces -----------------------------------------------------------------------------
 
     def _between(self, rows: sql.Composable, first: int) -> sql.Composed:
         """The rows after the first ones, up to the last that counts; duplicates are counted."""
-        return sql.SQL(
+        return self._format(
             "SELECT {names}, __pgs_row_id,"
             " (least(__pgs_upto, {size}) - greatest(__pgs_upto - __pgs_weight, {first}))::bigint"
             "  AS __pgs_weight FROM ("
             " SELECT *, sum(__pgs_weight) OVER (ORDER BY {order} ROWS UNBOUNDED PRECEDING)"
             "  AS __pgs_upto"
             " FROM (SELECT * FROM {rows} WHERE __pgs_weight > 0 ORDER BY {order} LIMIT {limit}) r"
-            ") s WHERE least(__pgs_upto, {size}) > greatest(__pgs_upto - __pgs_weight, {first})"
-        ).format(
-            names=identifiers(self.names),
-            order=self.order,
+            ") s WHERE least(__pgs_upto, {size}) > greatest(__pgs_upto - __pgs_weight, {first})",
             rows=rows,
             size=sql.Literal(self.top.size),
             first=sql.Literal(first),
@@ -180,16 +184,16 @@ class TopRows:
         )
 
     def _run(self, text: str, **parts: sql.Composable) -> psycopg.Cursor:
-        return self.connection.execute(
-            sql.SQL(text).format(
-                prefix=self.prefix,
-                known=self.known,
-                fresh=self.fresh,
-                names=identifiers(self.names),
-                order=self.order,
-                match=match(self.columns, "p", "f"),
-                **parts,
-            )
+        return self.connection.execute(self._format(text, **parts))
+
+    def _format(self, text: str, **parts: sql.Composable) -> sql.Composed:
+        named = {"order": self.order} if "{order}" in text else {}
+        return sql.SQL(text).format(
+            stored=self.stored,
+            names=identifiers(self.names),
+            match=match(self.columns, "p", "f"),
+            **named,
+            **parts,
         )
 
 
@@ -241,16 +245,3 @@ def _collations(connection: psycopg.Connection, relid: int) -> dict[str, sql.Com
         (relid,),
     ).fetchall()
     return {name: sql.SQL(collation) for name, collation in found}
-
-
-def _all_groups(state: State) -> sql.Composed:
-    """The stored groups, with the types' own collations again."""
-    items = [
-        sql.SQL('{c} COLLATE "default" AS {c}' if column.type.is_text else "{c}").format(
-            c=sql.Identifier(column.name)
-        )
-        for column in state.columns
-    ]
-    return sql.SQL("(SELECT {}, __pgs_row_id, 1 AS __pgs_weight FROM {}) state").format(
-        COMMA.join(items), state.table
-    )

@@ -32,12 +32,12 @@ SEAMS = [
     "pgstream.client.store.stream_table",
     "pgstream.catalog.store.stream_tables",
     "pgstream.catalog.store.start_history",
-    "pgstream.refresh.refresher.connect",
+    "pgstream.refresh.connections.connect",
     "pgstream.refresh.cycle.take_snapshot",
     "pgstream.refresh.cycle.find_changes",
     "pgstream.refresh.cycle.decide",
     "pgstream.refresh.cycle.Preparations.of",
-    "pgstream.refresh.cycle.Leaves.bind",
+    "pgstream.engine.postgres.leaves.Leaves.stored",
     "pgstream.engine.spark.execution.Execution.collect",
     LAUNCH,
     "pgstream.engine.spark.session.Sessions.stop",
@@ -168,7 +168,7 @@ def test_the_server_ends_all_connections(open_stream: Callable[[], PgStream]) ->
     admin = open_stream()
     for name, call in CALLS.items():
         ps = open_stream()
-        ps.refresher.links()
+        ps.refresher.connections()
         admin.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"

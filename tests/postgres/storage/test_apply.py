@@ -8,8 +8,9 @@ from pgstream.algebra.operators.node import Column
 from pgstream.algebra.types import INTEGER, NUMERIC, named
 from pgstream.database.connection import Connection
 from pgstream.errors import IntegrityError
-from pgstream.storage.apply import Target
-from pgstream.storage.staged import create_temporary
+from pgstream.storage.apply import apply
+from pgstream.storage.target import Target
+from pgstream.storage.temporary import create_temporary
 
 COLUMNS = (Column("id", INTEGER), Column("x", NUMERIC), Column("doc", named("json")))
 
@@ -21,15 +22,15 @@ def applied(connection: Connection, stored: list[str], delta: dict[str, int]) ->
     )
     for value in stored:
         connection.execute("INSERT INTO st VALUES (1, %s::numeric, '{}', 7)", (value,))
-    target = Target(connection, 1, "public", "st", 0, COLUMNS)
+    target = Target(1, 0, "public", "st", COLUMNS)
     with connection.transaction():
-        create_temporary(connection, target.delta, COLUMNS)
+        table = create_temporary(connection, "delta", 1, COLUMNS)
         for value, weight in delta.items():
             connection.execute(
                 "INSERT INTO pg_temp.__pgs_delta_1 VALUES (1, %s::numeric, '{}', 7, %s)",
                 (value, weight),
             )
-        result = target.apply()
+        result = apply(connection, target, table)
         assert result.rows_deleted == -sum(w for w in delta.values() if w < 0)
         connection.execute("CREATE TABLE seen AS SELECT x, __pgs_weight AS w FROM __pgs_delta_1")
 

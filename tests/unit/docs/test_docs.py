@@ -102,7 +102,7 @@ def test_every_kind_of_state_table_is_described() -> None:
     sources = [path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")]
     kinds = {k for text in sources for k in re.findall(r'f"([a-z]+)_\{(?:self\.)?id_?\}', text)}
     text = (REFERENCE / "catalog.md").read_text(encoding="utf-8")
-    assert {"state", "top", "recursive", "staging", "handed"} <= kinds
+    assert {"state", "top", "recursive", "staging", "handover"} <= kinds
     for kind in kinds:
         assert f"| `{kind}_<pgs_id>" in text, f"catalog.md does not describe {kind}_<pgs_id>"
 

@@ -1,6 +1,6 @@
 """equalities: how PostgreSQL tells values of a type apart, asked of its catalog.
 
-Of containers it is what is hardest of their parts. In a container, numbers of any scale, floats
+A container is as hard to compare as its hardest part. In a container, numbers of any scale, floats
 and char(n) without a length have several texts for equal values; by themselves Spark knows them.
 """
 

@@ -8,8 +8,8 @@ it, which the executors read in slices.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import psycopg
 from psycopg import sql
@@ -19,85 +19,81 @@ from pgstream.algebra.operators.node import Column
 from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.database.copying import copy_in
 from pgstream.engine.carriers import Carrier, travels_as_text
-from pgstream.engine.postgres.leaves import Leaves, read_small
+from pgstream.engine.postgres.reading import in_slices, read_rows
+from pgstream.engine.postgres.staging import STATE_SCHEMA, Staging
 from pgstream.engine.rows import Large, Rows
 
-SCHEMA = "pgstream_state"
 _numbers = itertools.count()
-Stage = Callable[[str, str, Callable[[list[str]], None]], tuple[Carrier, ...]]
 
 
 @dataclass
 class Handover:
-    """`scratch` is the committing transaction; `notes` commits at once."""
+    """`apply` is the committing transaction; `notes` commits at once."""
 
-    scratch: psycopg.Connection
+    apply: psycopg.Connection
     notes: psycopg.Connection
     id: int
-    _tables: list[sql.Identifier] = field(default_factory=list)
+    slices: int
+    _tables: list[Staging] = field(default_factory=list)
 
     def small(self, node: ByPostgres, rows: Rows) -> Rows:
+        """What PostgreSQL computes from rows in the driver."""
         name = f"__pgs_rows_{next(_numbers)}"
         raw = sql.Identifier("pg_temp", name)
         names = rows.table.column_names[:-1]
         listed = [sql.SQL("{} text").format(sql.Identifier(column)) for column in names]
-        self.scratch.execute(
+        self.apply.execute(
             sql.SQL("CREATE TEMPORARY TABLE {} ({}) ON COMMIT DROP").format(
                 sql.Identifier(name), sql.SQL(", ").join([*listed, sql.SQL("w bigint")])
             )
         )
-        copy_in(self.scratch, raw, rows.table)
+        copy_in(self.apply, raw, rows.table)
         fields = fields_of(node)
         items = [
             sql.SQL("{}::text" if travels_as_text(f.type) else "{}").format(sql.Identifier(f.name))
             for f in fields
         ]
         query = sql.SQL("{} SELECT {} FROM ({}) q").format(
-            handed_rows(node, raw, rows.carriers),
+            typed_rows(node, raw, rows.carriers),
             sql.SQL(", ").join([*items, sql.SQL("w::bigint")]),
             sql.SQL(node.query),
         )
-        found = read_small(self.scratch, fields, query)
-        self.scratch.execute(sql.SQL("DROP TABLE {}").format(raw))
+        found = read_rows(self.apply, fields, query)
+        self.apply.execute(sql.SQL("DROP TABLE {}").format(raw))
         return found
 
-    def large(self, node: ByPostgres, stage: Stage, leaves: Leaves) -> Large:
-        number = next(_numbers)
-        handed = self._table(f"handed_{self.id}_{number}")
-        done = self._table(f"handed_{self.id}_{number}_done")
+    def staging(self) -> Staging:
+        """A table for executors to write the rows into."""
+        return self._staging(f"handover_{self.id}_{next(_numbers)}")
 
-        def create(types: list[str]) -> None:
-            columns = [f"c{i} {kind}" for i, kind in enumerate(types)]
-            text = ", ".join([*columns, "w bigint", "__pgs_task bigint"])
-            self.notes.execute(
-                sql.SQL("CREATE UNLOGGED TABLE {} ({})").format(handed, sql.SQL(text))
-            )
-
-        carriers = stage(SCHEMA, handed._obj[-1], create)
+    def large(self, node: ByPostgres, staging: Staging, carriers: Sequence[Carrier]) -> Large:
+        """What PostgreSQL computes from rows that executors have written."""
+        done = self._staging(f"{staging.name}_done")
         self.notes.execute(
             sql.SQL("CREATE UNLOGGED TABLE {} AS {} SELECT * FROM ({}) q").format(
-                done, handed_rows(node, handed, carriers), sql.SQL(node.query)
+                done.table, typed_rows(node, staging.table, carriers), sql.SQL(node.query)
             )
         )
-        scan = Scan(Source(0, SCHEMA, done._obj[-1], False), tuple(fields_of(node)))
-        return leaves.computed(self.notes, scan)
+        scan = Scan(Source(0, STATE_SCHEMA, done.name, False), tuple(fields_of(node)))
+        found = in_slices(self.notes, scan, done.table, None, "w", self.slices)
+        return replace(found, computed=True)
 
     def drop(self) -> None:
         """The tables that executors wrote and read."""
         while self._tables:
-            self.notes.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self._tables.pop()))
+            table = self._tables.pop().table
+            self.notes.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(table))
 
-    def _table(self, name: str) -> sql.Identifier:
-        table = sql.Identifier(SCHEMA, name)
-        self._tables.append(table)
-        return table
+    def _staging(self, name: str) -> Staging:
+        self._tables.append(Staging(self.notes, name))
+        return self._tables[-1]
 
 
 def fields_of(node: ByPostgres) -> list[Field]:
     return [Field(f"c{i}", column.type) for i, column in enumerate(node.columns)]
 
 
-def handed_rows(node: ByPostgres, raw: sql.Composable, carriers: Sequence[Carrier]) -> sql.Composed:
+def typed_rows(node: ByPostgres, raw: sql.Composable, carriers: Sequence[Carrier]) -> sql.Composed:
     """The rows in their types; for a key-local query each as often as it occurs."""
     items = [
         typed(i, column, carrier)

@@ -13,7 +13,7 @@ from typing import Any
 
 
 class _StaysOpen:
-    """What a connection closes in the place of its database."""
+    """What a connection closes instead of its database."""
 
     def close(self) -> None: ...
 

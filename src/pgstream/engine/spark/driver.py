@@ -2,7 +2,7 @@
 
 What it is started with, whether it lives, and how to be rid of it. PySpark keeps one per Python
 process in class variables, and keeps them when it has died: then every later session would talk
-to a closed socket. So this is the one place that touches them.
+to a closed socket. So nothing else touches them.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _is_not_py4js(record: logging.LogRecord) -> bool:
 
 @contextlib.contextmanager
 def _own_interrupt_handler() -> Iterator[None]:
-    """PySpark puts a handler of Ctrl-C in the place of the program's, if it has one."""
+    """PySpark replaces the program's handler of Ctrl-C, if it has one."""
     before = signal.getsignal(signal.SIGINT)
     try:
         yield
@@ -138,13 +138,13 @@ def _container_limits(root: Path = Path("/sys/fs/cgroup")) -> list[int]:
     except OSError:
         own = ""
     group = root / own
-    places = [
+    files = [
         each / "memory.max" for each in (group, *group.parents) if root in (each, *each.parents)
     ]
     limits = []
-    for place in (*places, root / "memory" / "memory.limit_in_bytes"):
+    for file in (*files, root / "memory" / "memory.limit_in_bytes"):
         with contextlib.suppress(OSError, ValueError):  # no such file; "max"
-            limits.append(int(place.read_text()))
+            limits.append(int(file.read_text()))
     return limits
 
 

@@ -9,10 +9,9 @@ Keys that executors find come to the driver if they are few; else the executors 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -21,12 +20,13 @@ from pgstream.algebra.calculus.trace import computed, gathered, trace
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.key_filter import KeyFilter
 from pgstream.algebra.operators.node import Keys, Node
-from pgstream.algebra.operators.scan import Lookup
+from pgstream.algebra.operators.scan import Lookup, Stored
 from pgstream.algebra.operators.shared import Shared
 from pgstream.engine import zsets
 from pgstream.engine.carriers import Carrier, staged_type
 from pgstream.engine.postgres.handover import Handover
 from pgstream.engine.postgres.leaves import Leaves
+from pgstream.engine.postgres.staging import Staging
 from pgstream.engine.rows import Bound, Kept, Rows, no_rows
 from pgstream.engine.spark.inline import inline
 from pgstream.engine.spark.relation import Relation
@@ -34,8 +34,8 @@ from pgstream.engine.spark.render import Leaf, render
 from pgstream.engine.spark.render.key_filter import key_filter
 from pgstream.engine.spark.render.key_filter import keys as keys_of
 from pgstream.engine.spark.session import Sessions
-from pgstream.engine.spark.staging import write_staged
 from pgstream.engine.spark.views import Views
+from pgstream.engine.spark.write_staged import write_staged
 
 
 @dataclass
@@ -46,8 +46,10 @@ class Execution:
     leaves: Leaves
     views: Views
     handover: Handover
+    spark_actions: int = 0
+    _given: dict[Node, Bound] = field(default_factory=dict)
     _keys: dict[Keys, Rows | Kept | None] = field(default_factory=dict)
-    _given: dict[Node, Rows] = field(default_factory=dict)
+    _looked_up: dict[Lookup, Rows] = field(default_factory=dict)
     _apart: dict[Node, Bound | None] = field(default_factory=dict)
     _empty: dict[Node, bool] = field(default_factory=dict)
     _large: dict[Node, bool] = field(default_factory=dict)
@@ -60,7 +62,7 @@ class Execution:
     def __exit__(self, *_: object) -> None:
         self.views.drop()
 
-    def give(self, node: Node, rows: Rows) -> None:
+    def give(self, node: Node, rows: Bound) -> None:
         """From now on the leaf stands for these rows."""
         self._given[node] = rows
         self._large.clear()
@@ -71,6 +73,11 @@ class Execution:
             self._large[node] = self._find_large(node)
         return self._large[node]
 
+    def read(self, node: Stored | Lookup) -> Rows:
+        """The rows of a leaf in the driver; what is too large to be read there, by Spark."""
+        found = self._bind(node)
+        return found if isinstance(found, Rows) else self.collect(node)
+
     def collect(self, node: Node) -> Rows:
         """The result in the driver: one action, or none where nothing can come out, or where this
         refresh has run the same statement before."""
@@ -78,26 +85,21 @@ class Execution:
             return no_rows(c.type for c in node.columns)
         with self.rendered(node) as (session, relation):
             if relation.sql not in self._results:
-                self.leaves.counts.spark_actions += 1
+                self.spark_actions += 1
                 self._results[relation.sql] = session.sql(relation.sql).toArrow()
             return Rows(self._results[relation.sql], relation.carriers)
 
-    def stage(
-        self, node: Node, schema: str, table: str, create: Callable[[list[str]], None]
-    ) -> tuple[Carrier, ...]:
-        """The result written by the executors to a table, decimals as text: one action.
-
-        `create` makes the table, given the columns' PostgreSQL types.
-        """
+    def stage(self, node: Node, staging: Staging) -> tuple[Carrier, ...]:
+        """The result written by the executors to a table, decimals as text: one action."""
         with self.rendered(node) as (session, relation):
-            create([staged_type(carrier) for carrier in relation.carriers])
+            staging.create([staged_type(carrier) for carrier in relation.carriers])
             items = [
                 f"CAST(c{i} AS STRING) AS c{i}" if c.scale is not None else f"c{i}"
                 for i, c in enumerate(relation.carriers)
             ]
-            self.leaves.counts.spark_actions += 1
+            self.spark_actions += 1
             frame = session.sql(relation.sql).selectExpr(*items, "w")
-            write_staged(frame, self.views.dsn, schema, table, self.handover.notes)
+            write_staged(frame, self.views.dsn, staging)
             return relation.carriers
 
     @contextmanager
@@ -154,9 +156,21 @@ class Execution:
             self._apart[node] = self._computed_apart(node)
         if node in self._apart:
             return self._apart[node]
-        if isinstance(node, Lookup) and node.stored in self._given:
+        if isinstance(node, Lookup):
+            return self._look_up(node)
+        return self.leaves.stored(node) if isinstance(node, Stored) else None
+
+    def _look_up(self, node: Lookup) -> Rows | None:
+        """None if the keys are too many, or the table is one that this refresh has computed."""
+        if node.stored in self._given:
             return None
-        return self.leaves.bind(node, self.key_values)
+        found = self._looked_up.get(node)
+        if found is None:
+            keys = self.key_values(node.keys)
+            found = None if keys is None else self.leaves.lookup(node, keys)
+            if found is not None:
+                self._looked_up[node] = found
+        return found
 
     def _computed_apart(self, node: ByPostgres | Shared) -> Bound | None:
         """Costs an action of its own."""
@@ -168,7 +182,8 @@ class Execution:
         if isinstance(node, Shared):
             with self.rendered(node.input) as (session, relation):
                 return self._keep(relation, session)
-        return self.handover.large(node, partial(self.stage, node.input), self.leaves)
+        staging = self.handover.staging()
+        return self.handover.large(node, staging, self.stage(node.input, staging))
 
     def _leaf_relation(self, node: Node, session: SparkSession, leaf: Leaf) -> Relation | None:
         if self.is_empty(node):
@@ -196,18 +211,18 @@ class Execution:
         return self._keys[keys]
 
     def _find_keys(self, keys: Keys) -> Rows | Kept | None:
-        places = trace(keys.input, keys.indexes)
-        if places is None:
+        found = trace(keys.input, keys.indexes)
+        if found is None:
             if self.is_large(keys.input):
                 return self._keys_on_spark(keys)
-            places = computed(keys.input, keys.indexes)
-            for node, _ in places:
+            found = computed(keys.input, keys.indexes)
+            for node, _ in found:
                 self._compute_apart(node)
         parts: list[Rows] = []
-        for node, indexes in places:
+        for node, indexes in found:
             bound = self._bind(node)
             if not isinstance(bound, Rows):
-                shown = gathered(places, keys)
+                shown = gathered(found, keys)
                 return self._keys_on_spark(shown) if self.is_large(shown.input) else None
             parts.append(zsets.picked(bound, indexes))
         return distinct_keys(keys, parts)
@@ -218,7 +233,7 @@ class Execution:
             wanted = keys_of(keys, relation)
             if wanted.sql not in self._kept:
                 most = self.leaves.ways.most_keys
-                self.leaves.counts.spark_actions += 1
+                self.spark_actions += 1
                 some = session.sql(f"SELECT * FROM ({wanted.sql}) t LIMIT {most + 1}").toArrow()
                 are_few = some.num_rows <= most
                 self._kept[wanted.sql] = (
@@ -229,7 +244,7 @@ class Execution:
             return self._kept[wanted.sql]
 
     def _keep(self, relation: Relation, session: SparkSession) -> Kept:
-        self.leaves.counts.spark_actions += 1
+        self.spark_actions += 1
         return self.views.keep(relation, session)
 
     def _compute_apart(self, node: Node) -> None:
@@ -241,5 +256,5 @@ class Execution:
 def distinct_keys(keys: Keys, parts: list[Rows]) -> Rows:
     """The different keys of the parts, without those that hold a NULL where none may be. In order:
     what is asked for the same keys is the same statement."""
-    rows = zsets.joined(parts)
+    rows = zsets.concatenated(parts)
     return zsets.ordered(zsets.distinct(rows if keys.nulls else zsets.without_nulls(rows)))

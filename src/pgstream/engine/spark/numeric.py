@@ -71,6 +71,6 @@ def _leading_group(value: Decimal) -> tuple[int, int]:
     """Weight and value of the first group of four digits that is not zero."""
     if value == 0:
         return 0, 0
-    place = value.adjusted() // DIGITS_PER_GROUP
-    group = int(abs(value).scaleb(-place * DIGITS_PER_GROUP, _EXACT))
-    return place, group
+    weight = value.adjusted() // DIGITS_PER_GROUP
+    group = int(abs(value).scaleb(-weight * DIGITS_PER_GROUP, _EXACT))
+    return weight, group

@@ -16,7 +16,7 @@ def window(node: Window, input: Relation) -> Relation:
     types = [column.type for column in node.input.columns]
     calls = [value_of(call, node.keys, columns, types) for call in node.calls]
     copies = f"SELECT *, explode(sequence(CAST(1 AS BIGINT), w)) AS copy FROM ({input.sql})"
-    rows = f"(SELECT *, monotonically_increasing_id() AS place FROM ({copies}))"
+    rows = f"(SELECT *, monotonically_increasing_id() AS row_position FROM ({copies}))"
     return select([*columns, *calls], "CAST(1 AS BIGINT)", rows)
 
 
@@ -54,8 +54,8 @@ def specification(
     assert form is not None
     order = [o.written(comparable(columns[o.index], types[o.index])) for o in call.order]
     if form.ties:
-        # By its place, a row stands with its copies in one order in all windows.
-        order += [*(column.sql for column in columns), "place"]
+        # By its position, a row stands with its copies in one order in all windows.
+        order += [*(column.sql for column in columns), "row_position"]
     parts = []
     if keys:
         parts.append("PARTITION BY " + ", ".join(columns[i].sql for i in keys))

@@ -1,4 +1,4 @@
-"""Executors write a large result to a staging table in parallel.
+"""write_staged: executors write a large result to a staging table in parallel.
 
 Each task marks its rows with its attempt, and tells its mark. The rows of attempts that Spark did
 not accept are removed, so a retried task writes nothing twice.
@@ -8,31 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import psycopg
 import pyarrow as pa
-from psycopg import sql
 from pyspark.sql import DataFrame
 
+from pgstream.engine.postgres.staging import STATE_SCHEMA, TASK_COLUMN, Staging
 from pgstream.engine.spark.adbc import connect
 
-TASK_COLUMN = "__pgs_task"
 Batches = Iterator[pa.RecordBatch]
 
 
-def write_staged(
-    frame: DataFrame, dsn: str, schema: str, table: str, notes: psycopg.Connection
-) -> None:
-    """One action. `notes` commits at once."""
-    accepted = frame.mapInArrow(_writer(dsn, schema, table), "task BIGINT").toArrow()
-    notes.execute(
-        sql.SQL("DELETE FROM {} WHERE {} <> ALL (%s)").format(
-            sql.Identifier(schema, table), sql.Identifier(TASK_COLUMN)
-        ),
-        (accepted.column("task").to_pylist(),),
-    )
+def write_staged(frame: DataFrame, dsn: str, staging: Staging) -> None:
+    """One action."""
+    accepted = frame.mapInArrow(_writer(dsn, staging.name), "task BIGINT").toArrow()
+    staging.keep(accepted.column("task").to_pylist())
 
 
-def _writer(dsn: str, schema: str, table: str) -> Callable[[Batches], Batches]:
+def _writer(dsn: str, table: str) -> Callable[[Batches], Batches]:
     def write(batches: Batches) -> Batches:
         from pyspark import TaskContext
 
@@ -44,7 +35,7 @@ def _writer(dsn: str, schema: str, table: str) -> Callable[[Batches], Batches]:
                 if batch.num_rows:
                     marks = pa.array([task] * batch.num_rows, pa.int64())
                     marked = batch.append_column(TASK_COLUMN, marks)
-                    cursor.adbc_ingest(table, marked, mode="append", db_schema_name=schema)
+                    cursor.adbc_ingest(table, marked, mode="append", db_schema_name=STATE_SCHEMA)
             connection.commit()
         yield pa.record_batch([pa.array([task], pa.int64())], names=["task"])
 
