@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from pgstream.algebra.calculus.recursion import Recursion, used_by, with_homes
+from pgstream.algebra.calculus.recursion import Recursion, with_homes
 from pgstream.algebra.catalog import Catalog
 from pgstream.algebra.lower.query import lower
 from pgstream.algebra.operators.node import Node
@@ -90,9 +90,8 @@ def _without_top(draft: Draft) -> Draft:
 def _lowered(draft: Draft) -> Draft:
     assert draft.query is not None
     names = (*draft.table.columns, *(draft.top.hidden if draft.top else ()))
-    recursions: list[Recursion] = []
-    tree = lower(draft.query, draft.catalog, names, recursions)
-    return replace(draft, tree=tree, recursions=used_by(tree, recursions))
+    tree, recursions = lower(draft.query, draft.catalog, names)
+    return replace(draft, tree=tree, recursions=recursions)
 
 
 def _housed(draft: Draft) -> Draft:

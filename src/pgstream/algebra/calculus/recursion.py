@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from pgstream.algebra.calculus.differentiate import Changed, Differential, sources
+from pgstream.algebra.calculus.differentiate import Changed, Differential
 from pgstream.algebra.expressions import Ref
 from pgstream.algebra.operators.negate import Consolidate
 from pgstream.algebra.operators.node import Column, Keys, Node
@@ -169,19 +169,6 @@ def looked_up(trees: Iterable[Node | None], recursion: Recursion) -> list[tuple[
 
 
 # --- where T is stored ------------------------------------------------------------------------
-
-
-def used_by(tree: Node, recursions: list[Recursion]) -> tuple[Recursion, ...]:
-    """The recursions that the tree reads, directly or not; those that others read come first."""
-    known = {recursion.source.relid: recursion for recursion in recursions}
-    wanted: set[int] = set()
-    waiting = [tree]
-    while waiting:
-        for relid in sources(waiting.pop()):
-            if relid in known and relid not in wanted:
-                wanted.add(relid)
-                waiting += [known[relid].base, known[relid].step]
-    return tuple(r for r in recursions if r.source.relid in wanted)
 
 
 def with_homes(

@@ -7,17 +7,15 @@ Names in `AS q(x, y)` count all columns of the tables, also those that the query
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 from sqlglot import exp
 
 from pgstream.algebra.expressions import Expression, shift
-from pgstream.algebra.lower.scope import Table
+from pgstream.algebra.lower.scope import Scope, Table
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
-
-if TYPE_CHECKING:
-    from pgstream.algebra.lower.select import SelectLowering
 
 
 class Output(NamedTuple):
@@ -27,27 +25,29 @@ class Output(NamedTuple):
     value: Expression | None
 
 
-class Aliased:
-    def __init__(self, select: SelectLowering, start: int, merged: int) -> None:
-        """`start` and `merged`: how many tables and merged columns were known before the joins."""
-        self.select = select
-        self.tables = {table.alias: table for table in select.tables[start:]}
-        self.merged = list(select.merged[merged:])
-        self.start, self.first_merged = start, merged
+def alias_joins(
+    node: exp.Expr, tree: Node, offset: int, before: Scope, scope: Scope
+) -> tuple[Node, Scope]:
+    """The joins as one table; `before` is the scope before the joins, `scope` that of them."""
+    outputs = _Joins(before, scope).joined(node.this)
+    alias = node.args["alias"]
+    given = [name.name for name in alias.args.get("columns") or ()]
+    names = [*given, *(output.name for output in outputs[len(given) :])]
+    used = [(name, output.value) for name, output in zip(names, outputs, strict=True)
+            if output.value is not None]  # fmt: skip
+    shown = tuple(name for name, _ in used)
+    made = Project(tree, tuple(shift(value, -offset) for _, value in used), shown)
+    outside = replace(scope, tables=before.tables, merged=before.merged)
+    return made, outside.having(Table(node.alias, offset, shown, made.columns))
 
-    def lower(self, node: exp.Expr, tree: Node, offset: int) -> Node:
-        outputs = self.joined(node.this)
-        alias = node.args["alias"]
-        given = [name.name for name in alias.args.get("columns") or ()]
-        names = [*given, *(output.name for output in outputs[len(given) :])]
-        used = [(name, output.value) for name, output in zip(names, outputs, strict=True)
-                if output.value is not None]  # fmt: skip
-        shown = tuple(name for name, _ in used)
-        made = Project(tree, tuple(shift(value, -offset) for _, value in used), shown)
-        del self.select.tables[self.start :]
-        del self.select.merged[self.first_merged :]
-        self.select.register(Table(node.alias, offset, shown, None), made)
-        return made
+
+class _Joins:
+    """Finds the columns of the joins, as they are seen below the alias."""
+
+    def __init__(self, before: Scope, scope: Scope) -> None:
+        self.scope = scope
+        self.tables = {table.alias: table for table in scope.tables[len(before.tables) :]}
+        self.merged = list(scope.merged[len(before.merged) :])
 
     def joined(self, node: exp.Expr) -> list[Output]:
         """The columns of a relation and of what is joined to it."""
@@ -69,13 +69,13 @@ class Aliased:
         if node.alias_or_name not in self.tables:  # joins in parentheses
             return self.joined(node.this)
         table = self.tables[node.alias_or_name]
-        known = {name: self.select.ref(table.offset + i) for i, name in enumerate(table.names)}
+        known = {name: self.scope.ref(table.offset + i) for i, name in enumerate(table.names)}
         return [Output(name, known.get(name)) for name in self.names(node, table)]
 
     def names(self, node: exp.Expr, table: Table) -> list[str]:
         if table.scan is None:
             return list(table.names)
-        relation = self.select.catalog.relation(node.text("db"), node.name)
+        relation = self.scope.catalog.relation(node.text("db"), node.name)
         alias = node.args.get("alias")
         given = [name.name for name in (alias.args.get("columns") if alias else None) or ()]
         return [*given, *(name for name, _ in relation.columns[len(given) :])]

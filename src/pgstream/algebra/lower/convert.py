@@ -6,7 +6,7 @@ keeps PostgreSQL's text. Types come from PostgreSQL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from sqlglot import exp
@@ -22,14 +22,12 @@ from pgstream.algebra.expressions import (
     to_postgres,
     walk,
 )
-from pgstream.algebra.operators.node import Column
 from pgstream.algebra.types import BOOLEAN
 from pgstream.errors import UnsupportedType
 from pgstream.sql.deparsed import write
 from pgstream.sql.nodes import Operation, Prefix
 from pgstream.sql.walk import bare
 
-Columns = Sequence[Column] | Mapping[int, Column]
 Resolve = Callable[[exp.Expr], Expression | None]
 
 BINARY: dict[type[exp.Expr], str] = {
@@ -51,12 +49,11 @@ class Converter:
     """Converts the expressions of one SELECT.
 
     `resolve` answers for nodes that are columns of the input (or grouping expressions and
-    aggregate calls above a GROUP BY); `columns` are the input's columns.
+    aggregate calls above a GROUP BY).
     """
 
-    def __init__(self, catalog: Catalog, columns: Columns, resolve: Resolve) -> None:
+    def __init__(self, catalog: Catalog, resolve: Resolve) -> None:
         self.catalog = catalog
-        self.columns = columns
         self.resolve = resolve
 
     def convert(self, node: exp.Expr) -> Expression:
@@ -75,9 +72,9 @@ class Converter:
 
     def typed(self, expression: Call | Native) -> Expression:
         """The expression with the type, and the collation, that PostgreSQL gives it."""
-        used = {i: self.columns[i].type for i in refs(expression)}
+        columns = {part.index: part.type for part in walk(expression) if isinstance(part, Ref)}
         text = to_postgres(expression, lambda i: f"s.c{i}")
-        type_ = self.catalog.type_of(text, used)
+        type_ = self.catalog.type_of(text, {i: columns[i] for i in refs(expression)})
         inputs = [part.type for part in walk(expression) if isinstance(part, Ref)]
         collations = {t.collation for t in inputs if t.is_text}
         if type_.is_text and collations and "COLLATE" not in text:

@@ -1,14 +1,12 @@
 """Lowers FROM: tables, joins, subqueries, LATERAL, functions and VALUES.
 
-A subquery that reads columns of what stands before it (LATERAL, or a query around it) is
-computed once for all values that these columns have: it is lowered over their distinct
-values, its *domain*, and joined with what stands before it by them.
+A tree below a join starts at an `offset` among the columns of FROM: its own columns count from 0,
+those of the scope from the start of FROM.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -21,18 +19,19 @@ from pgstream.algebra.expressions import (
     shift,
     transform,
 )
-from pgstream.algebra.lower.aliased import Aliased
+from pgstream.algebra.lower.aliased import alias_joins
+from pgstream.algebra.lower.domains import domain_of, known_columns, out_of_reach
 from pgstream.algebra.lower.functions import expand
-from pgstream.algebra.lower.scope import Domain, Table
-from pgstream.algebra.lower.sets import distinct, rows_of_values
-from pgstream.algebra.lower.using import Using
+from pgstream.algebra.lower.hoist import condition_parts
+from pgstream.algebra.lower.scope import Hoist, Scope, Table
+from pgstream.algebra.lower.sets import rows_of_values
+from pgstream.algebra.lower.using import equality
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan
-from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.placement.canonical import (
     canonical_text,
     canonical_type,
@@ -40,246 +39,229 @@ from pgstream.algebra.placement.canonical import (
 )
 from pgstream.algebra.placement.push_down import outer_join, push_down
 from pgstream.errors import UnsupportedConstruct
-from pgstream.sql.scope import free_columns
 from pgstream.sql.walk import is_function, is_join, is_subquery
 from pgstream.sql.walk import parts as parts_of
 
-if TYPE_CHECKING:
-    from pgstream.algebra.lower.select import SelectLowering
-
 HIDDEN = "__pgs_outer_"
+Lowered = tuple[Node, Scope]
+"""A tree, and the scope with its names."""
 
 
-class FromClause:
-    def __init__(self, select: SelectLowering) -> None:
-        self.select = select
-        self.tables = select.tables
+def from_clause(node: exp.Select, scope: Scope) -> Lowered:
+    clause = node.args.get("from_")
+    joins = node.args.get("joins") or ()
+    domain = scope.domain
+    if clause is None:
+        return (domain.tree if domain else OneRow()), scope
+    start = len(scope.tables)
+    if domain is None:
+        return _joined_to(*_item(clause.this, 0, scope), joins, 0, start)
+    if any(join.side.upper() in ("RIGHT", "FULL") for join in joins):
+        # Rows that such a join keeps are kept for each value of the domain.
+        width = len(domain.tree.columns)
+        whole, scope = _joined_to(*_item(clause.this, width, scope), joins, width, start)
+        return Join(domain.tree, whole), scope
+    tree, scope = _join(domain.tree, exp.Join(this=clause.this), 0, 0, scope)
+    return _joined_to(tree, scope, joins, 0, start)
 
-    def lower(self) -> Node:
-        node, domain = self.select.node, self.select.domain
-        clause = node.args.get("from_")
-        joins = node.args.get("joins") or ()
-        tree: Node | None = None
-        if domain is not None:
-            domain.register(self.select)
-            tree = domain.tree
-        if clause is None:
-            return tree or OneRow()
-        if tree is not None and any(join.side.upper() in ("RIGHT", "FULL") for join in joins):
-            # Rows that such a join keeps are kept for each value of the domain.
-            start, width = len(self.tables), len(tree.columns)
-            whole = self.item(clause.this, width)
-            for join in joins:
-                whole = self.join(whole, join, width, start)
-            return Join(tree, whole)
-        start = len(self.tables)
-        first = exp.Join(this=clause.this)
-        tree = self.item(clause.this, 0) if tree is None else self.join(tree, first, 0)
-        for join in joins:
-            tree = self.join(tree, join, 0, start)
-        return tree
 
-    def item(self, node: exp.Expr, offset: int) -> Node:
-        """One FROM item with the joins that belong to it."""
-        start = len(self.tables)
-        tree = self.relation(node, offset)
-        for join in node.args.get("joins") or ():
-            tree = self.join(tree, join, offset, start)
-        return tree
+def _joined_to(
+    tree: Node, scope: Scope, joins: Sequence[exp.Join], offset: int, start: int
+) -> Lowered:
+    """The tree with these joined to it, one after the other; its tables are those from `start`."""
+    for join in joins:
+        tree, scope = _join(tree, join, offset, start, scope)
+    return tree, scope
 
-    def relation(self, node: exp.Expr, offset: int) -> Node:
-        if is_join(node):
-            known = len(self.tables), len(self.select.merged)
-            tree = self.item(node.this, offset)
-            return Aliased(self.select, *known).lower(node, tree, offset) if node.alias else tree
-        if is_function(node):
-            return expand(self.select, OneRow(), node, offset, None)
-        if isinstance(node, exp.Lateral | exp.Subquery):
-            return self.add(node, self.select.parent.query(node.this), offset)
-        if isinstance(node, exp.Values):
-            return self.add(node, rows_of_values(self.select.parent, node), offset)
-        if isinstance(node, exp.Table):
-            return self.table(node, offset)
+
+def _item(node: exp.Expr, offset: int, scope: Scope) -> Lowered:
+    """One FROM item with the joins that belong to it."""
+    start = len(scope.tables)
+    tree, scope = _relation(node, offset, scope)
+    return _joined_to(tree, scope, node.args.get("joins") or (), offset, start)
+
+
+def _relation(node: exp.Expr, offset: int, scope: Scope) -> Lowered:
+    if is_join(node):
+        tree, inside = _item(node.this, offset, scope)
+        if not node.alias:
+            return tree, inside
+        return alias_joins(node, tree, offset, scope, inside)
+    if is_function(node):
+        return expand(OneRow(), node, offset, None, scope)
+    if isinstance(node, exp.Lateral | exp.Subquery):
+        return _named(node, scope.context.query(node.this), offset, scope)
+    if isinstance(node, exp.Values):
+        return _named(node, rows_of_values(node, scope.context), offset, scope)
+    if isinstance(node, exp.Table):
+        return _table(node, offset, scope)
+    raise UnsupportedConstruct(
+        f"{node.key.upper()} in FROM is not supported.", construct=node.key.upper()
+    )
+
+
+# --- joins --------------------------------------------------------------------------------------
+
+
+def _join(left: Node, join: exp.Join, offset: int, start: int, scope: Scope) -> Lowered:
+    item = join.this
+    if is_function(item):
+        return _with_function(left, join, offset, scope)
+    if not join.side and is_join(item) and not item.alias and known_columns(item, scope):
+        # L, (A JOIN LATERAL B) is (L, A) JOIN LATERAL B, which sees L.
+        left, scope = _joined_to(left, scope, chain(item), offset, start)
+        return push_down(left, _on(join, offset, scope)), scope
+    if outer := _reaches_out(item, scope):
+        return _dependent(left, join, outer, offset, scope)
+    known = len(scope.tables)
+    right, scope = _item(item, offset + len(left.columns), scope)
+    ours, theirs = scope.tables[start:known], scope.tables[known:]
+    parts = _on(join, offset, scope)
+    for name in common_columns(join, ours, theirs):
+        same, scope = equality(name, ours, theirs, join, scope)
+        parts.append(shift(same, -offset))
+    return _by_side(left, right, join.side.upper(), parts, ours, theirs, scope)
+
+
+def _by_side(
+    left: Node,
+    right: Node,
+    side: str,
+    parts: list[Expression],
+    ours: Sequence[Table],
+    theirs: Sequence[Table],
+    scope: Scope,
+) -> Lowered:
+    match side:
+        case "LEFT":
+            return outer_join(left, right, parts, keeps_right=False), scope.padding(theirs)
+        case "FULL":
+            both = scope.padding([*ours, *theirs])
+            return outer_join(left, right, parts, keeps_right=True), both
+        case "RIGHT":
+            return right_join(left, right, parts), scope.padding(ours)
+        case _:
+            return push_down(Join(left, right), parts), scope
+
+
+def _on(join: exp.Join, offset: int, scope: Scope) -> list[Expression]:
+    condition = join.args.get("on")
+    if condition is None:
+        return []
+    if any(map(is_subquery, parts_of(condition))):
         raise UnsupportedConstruct(
-            f"{node.key.upper()} in FROM is not supported.", construct=node.key.upper()
+            "A subquery in ON is not supported.",
+            construct=next(filter(is_subquery, parts_of(condition))).key.upper(),
+            hint="Write ON instead of USING, or join with a subquery in FROM.",
         )
+    parts = condition_parts(condition, scope)
+    if any(index < offset for part in parts for index in refs(part)):
+        raise out_of_reach()
+    return [shift(part, -offset) for part in parts]
 
-    # --- joins ------------------------------------------------------------------------------
 
-    def join(self, left: Node, join: exp.Join, offset: int, start: int = 0) -> Node:
-        item = join.this
-        if is_function(item):
-            return self.with_function(left, join, offset)
-        if not join.side and is_join(item) and not item.alias and self.known_columns(item):
-            # L, (A JOIN LATERAL B) is (L, A) JOIN LATERAL B, which sees L.
-            for part in chain(item):
-                left = self.join(left, part, offset, start)
-            return push_down(left, self.on(join, offset))
-        known = len(self.tables)
-        outer = self.reaches_out(item)
-        if outer:
-            return self.dependent(left, join, outer, offset)
-        right = self.item(item, offset + len(left.columns))
-        ours, theirs = self.tables[start:known], self.tables[known:]
-        parts = self.on(join, offset)
-        for name in self.common_columns(join, ours, theirs):
-            equality = Using(self.select).equality(name, ours, theirs, join)
-            parts.append(shift(equality, -offset))
-        return self.joined(left, right, join.side.upper(), parts, ours, theirs)
+def common_columns(join: exp.Join, ours: Sequence[Table], theirs: Sequence[Table]) -> list[str]:
+    if join.method.upper() == "NATURAL":
+        mine = [name for table in ours for name in table.names]
+        return [name for table in theirs for name in table.names if name in mine]
+    return [name.name for name in join.args.get("using") or ()]
 
-    def joined(
-        self,
-        left: Node,
-        right: Node,
-        side: str,
-        parts: list[Expression],
-        ours: Sequence[Table],
-        theirs: Sequence[Table],
-    ) -> Node:
-        match side:
-            case "LEFT":
-                self.select.pad(theirs)
-                return outer_join(left, right, parts, keeps_right=False)
-            case "FULL":
-                self.select.pad([*ours, *theirs])
-                return outer_join(left, right, parts, keeps_right=True)
-            case "RIGHT":
-                self.select.pad(ours)
-                return right_join(left, right, parts)
-            case _:
-                return push_down(Join(left, right), parts)
 
-    def on(self, join: exp.Join, offset: int) -> list[Expression]:
-        condition = join.args.get("on")
-        if condition is None:
-            return []
-        if any(map(is_subquery, parts_of(condition))):
-            raise UnsupportedConstruct(
-                "A subquery in ON is not supported.",
-                construct=next(filter(is_subquery, parts_of(condition))).key.upper(),
-                hint="Write ON instead of USING, or join with a subquery in FROM.",
-            )
-        parts = self.select.conditions(condition)
-        if any(index < offset for part in parts for index in refs(part)):
-            raise out_of_reach()
-        return [shift(part, -offset) for part in parts]
+# --- relations that read what stands before them ------------------------------------------------
 
-    def common_columns(
-        self, join: exp.Join, ours: Sequence[Table], theirs: Sequence[Table]
-    ) -> list[str]:
-        if join.method.upper() == "NATURAL":
-            mine = [name for table in ours for name in table.names]
-            return [name for table in theirs for name in table.names if name in mine]
-        return [name.name for name in join.args.get("using") or ()]
 
-    # --- relations that read what stands before them ----------------------------------------
+def _reaches_out(item: exp.Expr, scope: Scope) -> list[exp.Column]:
+    """The columns of tables known so far that a subquery in FROM reads."""
+    if is_join(item) or not isinstance(item, exp.Lateral | exp.Subquery):
+        return []
+    return known_columns(item.this, scope)
 
-    def reaches_out(self, item: exp.Expr) -> list[exp.Column]:
-        """The columns of tables known so far that a subquery in FROM reads."""
-        if is_join(item) or not isinstance(item, exp.Lateral | exp.Subquery):
-            return []
-        return self.known_columns(item.this)
 
-    def known_columns(self, node: exp.Expr) -> list[exp.Column]:
-        known = {table.alias for table in self.tables}
-        return [column for column in free_columns(node) if column.table in known]
+def _dependent(
+    left: Node, join: exp.Join, outer: Sequence[exp.Column], offset: int, scope: Scope
+) -> Lowered:
+    item = join.this
+    domain = domain_of(left, outer, offset, scope)
+    query = item.this.this if isinstance(item.this, exp.Subquery) else item.this
+    right = scope.context.query(query, domain)
+    width = len(right.columns) - len(domain.names)
+    known = len(scope.tables)
+    right, scope = _named(item, right, offset + len(left.columns), scope, len(domain.names))
+    pairs = tuple((index, width + i) for i, index in enumerate(domain.indexes))
+    parts = _on(join, offset, scope)
+    if join.side.upper() == "LEFT":
+        tree = OuterJoin(left, right, pairs, conjunction(parts), nulls_match=True)
+        return tree, scope.padding(scope.tables[known:])
+    return push_down(Join(left, right, pairs, nulls_match=True), parts), scope
 
-    def dependent(
-        self, left: Node, join: exp.Join, outer: Sequence[exp.Column], offset: int
-    ) -> Node:
-        item = join.this
-        domain = self.domain(left, outer, offset)
-        query = item.this.this if isinstance(item.this, exp.Subquery) else item.this
-        right = self.select.parent.query(query, domain)
-        width = len(right.columns) - len(domain.names)
-        known = len(self.tables)
-        right = self.add(item, right, offset + len(left.columns), hidden=len(domain.names))
-        pairs = tuple((index, width + i) for i, index in enumerate(domain.indexes))
-        parts = self.on(join, offset)
-        if join.side.upper() == "LEFT":
-            self.select.pad(self.tables[known:])
-            return OuterJoin(left, right, pairs, conjunction(parts), nulls_match=True)
-        return push_down(Join(left, right, pairs, nulls_match=True), parts)
 
-    def domain(self, left: Node, outer: Sequence[exp.Column], offset: int) -> Domain:
-        """The distinct values of these columns of the tree. They are taken where the columns
-        come from: more values than needed do no harm."""
-        known = [self.select.index_of(column) for column in outer]
-        indexes = tuple(index - offset for index in known)
-        if any(index < 0 for index in indexes):
-            raise out_of_reach()
-        names = tuple((column.table, column.name) for column in outer)
-        own = self.select.domain
-        source, columns = narrowest(left, indexes)
-        if own is not None and source is own.tree and columns == tuple(range(len(own.names))):
-            return Domain(source, names, indexes)
-        return Domain(distinct(pick(source, columns), len(columns)), names, indexes)
+def _with_function(left: Node, join: exp.Join, offset: int, scope: Scope) -> Lowered:
+    side = join.side.upper()
+    if side not in ("", "LEFT"):
+        raise UnsupportedConstruct(
+            f"A {side} JOIN with a function is not supported.",
+            construct=side,
+            hint="Put the function into a subquery in FROM.",
+        )
+    if side == "LEFT":
+        return expand(left, join.this, offset, join.args.get("on"), scope)
+    tree, scope = expand(left, join.this, offset, None, scope)
+    return push_down(tree, _on(join, offset, scope)), scope
 
-    def with_function(self, left: Node, join: exp.Join, offset: int) -> Node:
-        side = join.side.upper()
-        if side not in ("", "LEFT"):
-            raise UnsupportedConstruct(
-                f"A {side} JOIN with a function is not supported.",
-                construct=side,
-                hint="Put the function into a subquery in FROM.",
-            )
-        if side == "LEFT":
-            return expand(self.select, left, join.this, offset, join.args.get("on"))
-        tree = expand(self.select, left, join.this, offset, None)
-        return push_down(tree, self.on(join, offset))
 
-    # --- leaves -----------------------------------------------------------------------------
+# --- leaves -------------------------------------------------------------------------------------
 
-    def table(self, node: exp.Table, offset: int) -> Node:
-        select = self.select
-        if not node.db and node.name in select.parent.ctes:
-            query, scope = select.parent.ctes[node.name]
-            tree = scope.query(query)
-            if node.name in select.parent.shared:
-                tree = Shared(tree, node.name)
-            return self.add(node, tree, offset)
-        name = node.alias or node.name
-        relation = select.catalog.relation(node.db, node.name)
-        shown = dict(zip((c for c, _ in relation.columns), renames(node), strict=False))
-        fields = [Field(c, t) for c, t in relation.columns if c in relation.used]
-        names = [shown.get(f.name, f.name) for f in fields]
-        for text in select.hoists.texts.get(name, ()):
-            fields.append(self.computed(name, relation, text))
+
+def _table(node: exp.Table, offset: int, scope: Scope) -> Lowered:
+    if not node.db and node.name in scope.context.ctes:
+        return _named(node, scope.context.ctes[node.name](), offset, scope)
+    alias = node.alias or node.name
+    relation = scope.catalog.relation(node.db, node.name)
+    shown = dict(zip((c for c, _ in relation.columns), renames(node), strict=False))
+    fields = [Field(c, t) for c, t in relation.columns if c in relation.used]
+    names = [shown.get(f.name, f.name) for f in fields]
+    for hoist in hoists_of(alias, scope):
+        fields.append(computed(hoist, relation, scope))
+        names.append(f"({hoist.text})")
+    scan = Scan(relation.source, tuple(fields))
+    whole = relation.primary_key <= {f.name for f in fields}
+    key = tuple(shown.get(n, n) for n in sorted(relation.primary_key)) if whole else ()
+    return scan, scope.having(Table(alias, offset, tuple(names), scan.columns, scan, key))
+
+
+def hoists_of(alias: str, scope: Scope) -> list[Hoist]:
+    return [hoist for hoist in scope.hoists if hoist.alias == alias]
+
+
+def computed(hoist: Hoist, relation: Relation, scope: Scope) -> Field:
+    """The field that a scan computes."""
+    text = hoist.text
+    type_ = scope.catalog.field_type(relation.source, text)
+    if not hoist.is_canonical:
+        return Field(f"({text})", type_, text)
+    columns = (column for column, _ in relation.columns)
+    equal = next((column for column in columns if canonical_text(column) == text), None)
+    return Field(f"({text})", canonical_type(type_), text, equal)
+
+
+def _named(node: exp.Expr, tree: Node, offset: int, scope: Scope, hidden: int = 0) -> Lowered:
+    """A FROM item that is no table; the last `hidden` columns have no name.
+    Canonical values of its columns come after them, where joins need them."""
+    names = [column.name for column in tree.columns]
+    given = renames(node)
+    names[: len(given)] = given
+    for i in range(len(names) - hidden, len(names)):
+        names[i] = f"{HIDDEN}{offset + i}"
+    alias = node.alias or node.alias_or_name
+    wanted = [hoist.text for hoist in hoists_of(alias, scope)]
+    values: list[Expression] = [Ref(i, c.type) for i, c in enumerate(tree.columns)]
+    for name, value in list(zip(names, values, strict=True)):
+        if (text := canonical_text(name)) in wanted:
             names.append(f"({text})")
-        scan = Scan(relation.source, tuple(fields))
-        whole = relation.primary_key <= {f.name for f in fields}
-        key = tuple(shown.get(n, n) for n in sorted(relation.primary_key)) if whole else ()
-        select.register(Table(name, offset, tuple(names), scan, key), scan)
-        return scan
-
-    def computed(self, alias: str, relation: Relation, text: str) -> Field:
-        """The field that a scan computes."""
-        type_ = self.select.catalog.field_type(relation.source, text)
-        if (alias, text) not in self.select.hoists.canonical:
-            return Field(f"({text})", type_, text)
-        columns = (column for column, _ in relation.columns)
-        equal = next((column for column in columns if canonical_text(column) == text), None)
-        return Field(f"({text})", canonical_type(type_), text, equal)
-
-    def add(self, node: exp.Expr, tree: Node, offset: int, hidden: int = 0) -> Node:
-        """Registers a FROM item that is no table; the last `hidden` columns have no name.
-        Canonical values of its columns come after them, where joins need them."""
-        names = [column.name for column in tree.columns]
-        given = renames(node)
-        names[: len(given)] = given
-        for i in range(len(names) - hidden, len(names)):
-            names[i] = f"{HIDDEN}{offset + i}"
-        alias = node.alias or node.alias_or_name
-        wanted = self.select.hoists.texts.get(alias, ())
-        values: list[Expression] = [Ref(i, c.type) for i, c in enumerate(tree.columns)]
-        for name, value in list(zip(names, values, strict=True)):
-            if (text := canonical_text(name)) in wanted:
-                names.append(f"({text})")
-                values.append(canonical_value(value))
-        if len(values) > len(tree.columns):
-            tree = Project(tree, tuple(values), tuple(names))
-        self.select.register(Table(alias, offset, tuple(names), None), tree)
-        return tree
+            values.append(canonical_value(value))
+    if len(values) > len(tree.columns):
+        tree = Project(tree, tuple(values), tuple(names))
+    return tree, scope.having(Table(alias, offset, tuple(names), tree.columns))
 
 
 def chain(node: exp.Expr) -> list[exp.Join]:
@@ -291,14 +273,6 @@ def chain(node: exp.Expr) -> list[exp.Join]:
     first.set("joins", None)
     joins = [*(inner.args.get("joins") or ()), *(node.args.get("joins") or ())]
     return [*chain(first), *joins]
-
-
-def narrowest(tree: Node, indexes: tuple[int, ...]) -> tuple[Node, tuple[int, ...]]:
-    """The smallest part of the tree that has all values of these columns."""
-    below = tree.shown_by(indexes) if len(tree.inputs) > 1 else None
-    if below is None or len(below) > 1:
-        return tree, indexes
-    return narrowest(*below[0])
 
 
 def renames(node: exp.Expr) -> tuple[str, ...]:
@@ -318,11 +292,3 @@ def right_join(left: Node, right: Node, parts: list[Expression]) -> Node:
     exchanged = [transform(part, exchange) for part in parts]
     joined = outer_join(right, left, exchanged, keeps_right=False)
     return pick(joined, (*range(second, second + first), *range(second)))
-
-
-def out_of_reach() -> UnsupportedConstruct:
-    return UnsupportedConstruct(
-        "A subquery, or a condition, in parenthesized joins reads a table outside of them.",
-        construct="LATERAL",
-        hint="Write the joins without parentheses.",
-    )

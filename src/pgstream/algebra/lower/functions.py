@@ -9,25 +9,20 @@ The function is a function of the row, so the rows of a change are expanded by t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
-from pgstream.algebra.lower.scope import Table
+from pgstream.algebra.lower.scope import Scope, Table
 from pgstream.algebra.operators.by_postgres import ByPostgres, over, select
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.placement.canonical import require_own_spelling
 from pgstream.sql.deparsed import write
 
-if TYPE_CHECKING:
-    from pgstream.algebra.lower.select import SelectLowering
-
 FUNCTION = "__pgs_f"
 
 
 def expand(
-    lowering: SelectLowering, left: Node, node: exp.Expr, offset: int, condition: exp.Expr | None
-) -> Node:
+    left: Node, node: exp.Expr, offset: int, condition: exp.Expr | None, scope: Scope
+) -> tuple[Node, Scope]:
     """The rows of the tree, each with the rows of its function; a row without any is kept,
     padded with NULLs, if there is a condition: that is LEFT JOIN … ON."""
     alias = node.alias or node.alias_or_name
@@ -37,8 +32,8 @@ def expand(
             return part
         if part.table == alias:
             return exp.column(part.this.copy(), table=FUNCTION)
-        index = lowering.index_of(part)
-        require_own_spelling(lowering.columns[index].type, alias)
+        index = scope.index_of(part)
+        require_own_spelling(scope.ref(index).type, alias)
         return exp.column(f"c{index - offset}", table="r")
 
     alone = node.copy()
@@ -56,12 +51,12 @@ def expand(
     width = len(left.columns)
     kept = [f"r.c{i}" for i in range(width)]
     types = {i: c.type for i, c in enumerate(base.input.columns)}
-    made = lowering.catalog.row_of(f"SELECT {FUNCTION}.* FROM {source}", types)
+    made = scope.catalog.row_of(f"SELECT {FUNCTION}.* FROM {source}", types)
     items = [f"{FUNCTION}.{write(exp.to_identifier(name, quoted=True))}" for name, _ in made]
     shape = left.columns + tuple(Column(name, type_) for name, type_ in made)
     origins = (*base.origins, *(None for _ in made))
     tree = ByPostgres(base.input, select([*kept, *items], source), shape, origins, base.keys, call)
-    table = Table(alias, offset + width, tuple(name for name, _ in made), None,
-                  padded=condition is not None)  # fmt: skip
-    lowering.register_columns(table, tree.columns[width:])
-    return tree
+    names = tuple(name for name, _ in made)
+    is_padded = condition is not None
+    table = Table(alias, offset + width, names, tree.columns[width:], padded=is_padded)
+    return tree, scope.having(table)

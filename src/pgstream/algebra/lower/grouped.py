@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sqlglot import exp
 
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref, plain_column
 from pgstream.algebra.lower.convert import Converter
+from pgstream.algebra.lower.hoist import hoisted, key, value
+from pgstream.algebra.lower.scope import Scope
 from pgstream.algebra.operators.aggregate import MOMENTS, Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
 from pgstream.algebra.operators.filter import Filter
@@ -29,9 +31,6 @@ from pgstream.sql.deparsed import write
 from pgstream.sql.ordered_calls import add_order, is_distinct
 from pgstream.sql.walk import AGGREGATES, bare, is_aggregate, parts
 
-if TYPE_CHECKING:
-    from pgstream.algebra.lower.select import SelectLowering
-
 COUNTS = ("count", "regr_count")
 BLIND_TO_SPELLING = ("count", "max", "min", "sum")
 QUOTIENTS = MOMENTS | {"avg"}
@@ -51,7 +50,12 @@ class Counted(NamedTuple):
     condition: exp.Expr | None
 
 
-class GroupedSelect:
+def grouped_select(tree: Node, node: exp.Select, scope: Scope) -> Node:
+    """The groups of the tree, with what SELECT and HAVING say of them."""
+    return _Grouped(tree, node, scope).lower()
+
+
+class _Grouped:
     """SELECT with GROUP BY or aggregates:
 
     Project(keys, arguments) → Aggregate → Filter(HAVING) → Project(SELECT list)
@@ -61,23 +65,23 @@ class GroupedSelect:
     group, though it may be empty.
     """
 
-    def __init__(self, select: SelectLowering, converter: Converter, tree: Node) -> None:
-        self.select, self.below, self.tree = select, converter, tree
-        group = select.node.args.get("group")
-        self.keys: list[exp.Expr] = [bare(key) for key in group.expressions] if group else []
-        self.domain: list[Expression] = list(select.domain_columns())
+    def __init__(self, tree: Node, node: exp.Select, scope: Scope) -> None:
+        self.tree, self.node, self.scope = tree, node, scope
+        group = node.args.get("group")
+        self.keys: list[exp.Expr] = [bare(part) for part in group.expressions] if group else []
+        self.domain: list[Expression] = list(scope.domain_columns)
         self.calls: list[exp.Expr] = []
         self.types: list[Type] = []
 
     def lower(self) -> Node:
-        node = self.select.node
+        node = self.node
         having = node.args.get("having")
         items = [i.this if isinstance(i, exp.Alias) else i for i in node.expressions]
         for part in [*items, *([having.this] if having else [])]:
             self.collect(part)
         tree = self.grouped()
         self.types = [column.type for column in tree.columns]
-        above = Converter(self.select.catalog, tree.columns, self.resolve_above)
+        above = Converter(self.scope.catalog, self.resolve_above)
         if having:
             tree = Filter(tree, above.convert(having.this))
         expressions = [above.convert(item) for item in items]
@@ -89,9 +93,9 @@ class GroupedSelect:
 
     def grouped(self) -> Node:
         tree = self.aggregate()
-        if not self.domain or self.keys or self.select.node.args.get("group"):
+        if not self.domain or self.keys or self.node.args.get("group"):
             return tree
-        domain = self.select.domain
+        domain = self.scope.domain
         assert domain is not None
         width = len(self.domain)
         pairs = tuple((i, i) for i in range(width))
@@ -121,14 +125,14 @@ class GroupedSelect:
             self.collect(child)
 
     def in_domain(self, node: exp.Expr) -> bool:
-        domain = self.select.domain
+        domain = self.scope.domain
         return domain is not None and (node.text("table"), node.name) in domain.names
 
     def require_dependent(self, column: exp.Column) -> None:
         """A column outside GROUP BY must depend on the grouped primary key of its table."""
         grouped = {index for key in self.keys if (index := self.index_of(key)) is not None}
         index = self.index_of(column)
-        table = None if index is None else self.select.owner(index)
+        table = None if index is None else self.scope.owner(index)
         if (
             table is not None
             and table.primary_key
@@ -142,7 +146,7 @@ class GroupedSelect:
         )
 
     def index_of(self, node: exp.Expr) -> int | None:
-        return plain_column(self.below.convert(node)) if isinstance(node, exp.Column) else None
+        return plain_column(self.scope.convert(node)) if isinstance(node, exp.Column) else None
 
     # --- the aggregate ----------------------------------------------------------------------
 
@@ -162,14 +166,13 @@ class GroupedSelect:
         return Project(self.tree, tuple(expressions), names)
 
     def key(self, node: exp.Expr) -> Expression:
-        value = self.below.convert(node)
+        value = self.scope.convert(node)
         require_key(value.type, f"A column of type {value.type} cannot be a grouping column.")
         node = as_key(node, value)
-        value = self.select.key(self.below.convert(node), node)
-        return self.select.hoisted(value, node)
+        return hoisted(key(self.scope.convert(node), node, self.scope), node, self.scope)
 
     def value(self, node: exp.Expr) -> Expression:
-        return self.select.hoisted(self.below.convert(node), node)
+        return value(node, self.scope)
 
     def on_spark(self, call: Counted) -> bool:
         if call.argument is None:
@@ -197,7 +200,7 @@ class GroupedSelect:
         return AggregateCall(call.function, place, type_, scale)
 
     def result(self, function: str, argument: Type) -> Type:
-        return self.select.catalog.type_of(f"{function}(s.c0)", {0: argument})
+        return self.scope.catalog.type_of(f"{function}(s.c0)", {0: argument})
 
     def scale(self, call: Counted) -> Expression | None:
         """The argument's number of decimals, where the digits of the result depend on it, its
@@ -234,7 +237,7 @@ class GroupedSelect:
         query = select(items, f"({numbered}) r", "1::bigint")
         if width:
             query += " GROUP BY " + ", ".join(f"r.{key}" for key in keys)
-        made = self.select.catalog.row_of(query, types)
+        made = self.scope.catalog.row_of(query, types)
         names = [function_of(call) for call in self.calls]
         values = tuple(
             Column(name, type_) for name, (_, type_) in zip(names, made[width:-1], strict=True)
@@ -247,7 +250,7 @@ class GroupedSelect:
         """Most aggregates show how a value is written; equal values may be written differently."""
         if function_of(call) not in BLIND_TO_SPELLING:
             for column in call.find_all(exp.Column):
-                require_own_spelling(self.below.convert(column).type, function_of(call))
+                require_own_spelling(self.scope.convert(column).type, function_of(call))
 
     def written(self, call: exp.Expr, expressions: list[Expression]) -> str:
         """The call over the columns of the rows handed over."""
@@ -260,7 +263,7 @@ class GroupedSelect:
     def handed(self, node: exp.Expr, expressions: list[Expression]) -> exp.Expr:
         """The column of the rows handed over. A numeric of any scale goes as text where a scan
         can write it, so that each value keeps its own digits."""
-        value = self.below.convert(node)
+        value = self.scope.convert(node)
         if value.type.is_numeric and value.type.digits is None:
             text = self.value(exp.cast(node.copy(), "text"))
             if isinstance(text, Ref):
@@ -271,11 +274,11 @@ class GroupedSelect:
     # --- above ------------------------------------------------------------------------------
 
     def resolve_above(self, node: exp.Expr) -> Expression | None:
-        domain = self.select.domain
+        domain = self.scope.domain
         if domain is not None and isinstance(node, exp.Column) and self.in_domain(node):
             return self.above_ref(domain.names.index((node.table, node.name)))
-        for i, key in enumerate(self.keys):
-            if node == key:
+        for i, grouped in enumerate(self.keys):
+            if node == grouped:
                 return self.above_ref(len(self.domain) + i)
         if is_aggregate(node):
             place = len(self.domain) + len(self.keys) + self.calls.index(node)

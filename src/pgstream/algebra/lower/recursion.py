@@ -5,13 +5,15 @@
 A use of t is a scan of a table that holds its rows. Base and step are lowered like any query; in
 the step, t is `Working`. The step must be linear in t, and each row of a UNION ALL has a level:
 a column of its own that counts up, or one that is added here.
+
+While a query is lowered, a use of t carries the recursion with it; `numbered` takes the recursions
+out of the finished tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -25,10 +27,11 @@ from pgstream.algebra.calculus.recursion import (
 )
 from pgstream.algebra.calculus.trace import trace
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
+from pgstream.algebra.lower.scope import Context
 from pgstream.algebra.lower.sets import comparable_rows
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
-from pgstream.algebra.operators.scan import Field, Source
+from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.working import Working
@@ -37,87 +40,78 @@ from pgstream.algebra.types import INTEGER
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.walk import is_join, unwrapped
 
-if TYPE_CHECKING:
-    from pgstream.algebra.lower.query import Lowering
+WithCtes = Callable[[exp.Expr, Context], Context]
 
 
-class Scope(Protocol):
-    """What a name in FROM stands for."""
+@dataclass(frozen=True, eq=False)
+class Use(Scan):
+    """A use of a recursive CTE, until its table has a number."""
 
-    def query(self, node: exp.Expr) -> Node: ...
-
-
-class Known:
-    """A name that stands for a tree."""
-
-    def __init__(self, tree: Node) -> None:
-        self.tree = tree
-
-    def query(self, node: exp.Expr) -> Node:
-        return self.tree
+    recursion: Recursion
 
 
-class RecursiveCte:
-    """A CTE that refers to itself. It is lowered at its first use."""
+def numbered(tree: Node) -> tuple[Node, tuple[Recursion, ...]]:
+    """The tree over numbered tables, and the recursions that it reads, directly or not; those
+    that others read come first."""
+    found: dict[Recursion, Recursion] = {}
 
-    def __init__(self, scope: Lowering, cte: exp.CTE) -> None:
-        self.scope, self.cte = scope, cte
-        self.made: Recursion | None = None
+    def scan(node: Node) -> Node | None:
+        if not isinstance(node, Use):
+            return None
+        if (old := node.recursion) not in found:
+            base, step = substituted(old.base, scan), substituted(old.step, scan)
+            source = replace(old.source, relid=-len(found) - 1)
+            found[old] = replace(old, source=source, base=base, step=step)
+        return Scan(found[old].source, node.fields)
 
-    def query(self, node: exp.Expr) -> Node:
-        if self.made is None:
-            self.made = self.lower()
-        return self.made.scan
-
-    def lower(self) -> Recursion:
-        name, union = self.cte.alias, unwrapped(self.cte.this)
-        if not isinstance(union, exp.Union):
-            raise not_linear(name, "reads itself outside of a UNION")
-        names = [c.name for c in self.cte.args["alias"].args.get("columns") or ()]
-        base = _named(self.scope.with_ctes(union).query(union.this), names)
-        level = None
-        if union.args.get("distinct"):
-            base = _named(comparable_rows(base), names)
-            step = comparable_rows(self.step(union, union.args["expression"], base))
-        else:
-            base = with_any_spelling(base)
-            step = self.step(union, union.args["expression"], base)
-            level = own_level(base, step)
-            if level is None:
-                level = len(base.columns)
-                base = _with_first_level(base)
-                step = self.step(union, self.with_level(union.args["expression"]), base)
-        return register(self.scope.recursions, Recursion(
-            name, Source(0, STATE_SCHEMA, name, True), (), base, step, level, (),
-        ))  # fmt: skip
-
-    def step(self, union: exp.Union, term: exp.Expr, base: Node) -> Node:
-        bound = self.scope.child()
-        bound.ctes[self.cte.alias] = (self.cte.this, Known(Working(self.cte.alias, base.columns)))
-        return substituted(bound.with_ctes(union).query(term), _unshared)
-
-    def with_level(self, term: exp.Expr) -> exp.Expr:
-        """The recursive term with one more column: the level of its row, and one."""
-        term = term.copy()
-        if not _carry_level(term, self.cte.alias, 1):
-            raise UnsupportedConstruct(
-                f"The recursive CTE {self.cte.alias} does not tell in which round a row is made.",
-                construct="RECURSIVE",
-                hint="Give it a column that counts: 0 in the first term, plus 1 in the other.",
-            )
-        return term
+    tree = substituted(tree, scan)
+    return tree, tuple(found.values())
 
 
-def register(known: list[Recursion], new: Recursion) -> Recursion:
-    """The recursion with a number; a SELECT may be lowered several times, to the same trees."""
-    for old in known:
-        if (old.name, old.base, old.step, old.level) == (new.name, new.base, new.step, new.level):
-            return old
-    source = replace(new.source, relid=-len(known) - 1)
-    fields = tuple(Field(column.name, column.type) for column in new.columns)
-    hashed = tuple(range(len(fields)))
-    known.append(replace(new, source=source, fields=fields, hashed=hashed))
-    return known[-1]
+def recursive_cte(cte: exp.CTE, context: Context, with_ctes: WithCtes) -> Node:
+    """What the name of a CTE that refers to itself stands for. `with_ctes` is the context inside
+    of a query, with the names of its WITH."""
+    name, union = cte.alias, unwrapped(cte.this)
+    if not isinstance(union, exp.Union):
+        raise not_linear(name, "reads itself outside of a UNION")
+    names = [c.name for c in cte.args["alias"].args.get("columns") or ()]
+    base = _named(with_ctes(union, context).query(union.this), names)
+
+    def step(term: exp.Expr, base: Node) -> Node:
+        working = Working(name, base.columns)
+        bound = replace(context, ctes={**context.ctes, name: lambda: working})
+        return substituted(with_ctes(union, bound).query(term), _unshared)
+
+    term = union.args["expression"]
+    if union.args.get("distinct"):
+        base = _named(comparable_rows(base), names)
+        return use_of(name, base, comparable_rows(step(term, base)), None)
+    base = with_any_spelling(base)
+    made = step(term, base)
+    level = own_level(base, made)
+    if level is not None:
+        return use_of(name, base, made, level)
+    base = _with_first_level(base)
+    return use_of(name, base, step(_with_level(term, name), base), len(base.columns) - 1)
+
+
+def use_of(name: str, base: Node, step: Node, level: int | None) -> Use:
+    fields = tuple(Field(column.name, column.type) for column in base.columns)
+    source = Source(0, STATE_SCHEMA, name, True)
+    made = Recursion(name, source, fields, base, step, level, tuple(range(len(fields))))
+    return Use(source, made.scan.fields, made)
+
+
+def _with_level(term: exp.Expr, name: str) -> exp.Expr:
+    """The recursive term with one more column: the level of its row, and one."""
+    term = term.copy()
+    if not _carry_level(term, name, 1):
+        raise UnsupportedConstruct(
+            f"The recursive CTE {name} does not tell in which round a row is made.",
+            construct="RECURSIVE",
+            hint="Give it a column that counts: 0 in the first term, plus 1 in the other.",
+        )
+    return term
 
 
 def _unshared(node: Node) -> Node | None:

@@ -12,13 +12,13 @@ Where such a query is the last step, its counts are stored and nothing is read a
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from pgstream.algebra.catalog import Catalog
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
 from pgstream.algebra.lower.convert import Converter
-from pgstream.algebra.lower.scope import Domain
+from pgstream.algebra.lower.scope import Context, Domain
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.node import Node
@@ -34,19 +34,16 @@ from pgstream.algebra.placement.canonical import (
 from pgstream.algebra.placement.spark_list import same_spelling
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 
-if TYPE_CHECKING:
-    from pgstream.algebra.lower.query import Lowering
-
 ZERO = Literal("0", BIGINT)
 PRESENT = Literal("t", BOOLEAN)
 ABSENT = Literal(None, BOOLEAN)
 
 
-def set_operation(node: exp.SetOperation, lowering: Lowering, domain: Domain | None) -> Node:
+def set_operation(node: exp.SetOperation, context: Context, domain: Domain | None) -> Node:
     left, right = _same_types(
-        lowering,
-        lowering.query(node.this, domain),
-        lowering.query(node.args["expression"], domain),
+        context.catalog,
+        context.query(node.this, domain),
+        context.query(node.args["expression"], domain),
     )
     distinct_rows = bool(node.args.get("distinct"))
     exact = len(domain.names) if domain else 0
@@ -109,9 +106,9 @@ def _terms(tree: Node) -> tuple[Node, ...]:
     return tree.terms if isinstance(tree, UnionAll) else (tree,)
 
 
-def rows_of_values(lowering: Lowering, node: exp.Expr) -> Node:
+def rows_of_values(node: exp.Expr, context: Context) -> Node:
     """VALUES: constant rows. They never change."""
-    converter = Converter(lowering.catalog, (), lambda part: None)
+    converter = Converter(context.catalog, lambda part: None)
     rows: list[Node] = []
     for row in node.expressions:
         values = row.expressions if isinstance(row, exp.Tuple) else [row]
@@ -119,22 +116,22 @@ def rows_of_values(lowering: Lowering, node: exp.Expr) -> Node:
         rows.append(Project(OneRow(), tuple(map(converter.convert, values)), names))
     tree = rows[0]
     for row in rows[1:]:
-        left, right = _same_types(lowering, tree, row)
+        left, right = _same_types(context.catalog, tree, row)
         tree = UnionAll((*_terms(left), right))
     return tree
 
 
-def _same_types(lowering: Lowering, left: Node, right: Node) -> tuple[Node, Node]:
+def _same_types(catalog: Catalog, left: Node, right: Node) -> tuple[Node, Node]:
     """Both sides with the column types that PostgreSQL gives the operation."""
     types = [
-        _common_type(lowering, a.type, b.type, _is_null(left, i), _is_null(right, i))
+        _common_type(catalog, a.type, b.type, _is_null(left, i), _is_null(right, i))
         for i, (a, b) in enumerate(zip(left.columns, right.columns, strict=True))
     ]
     return _cast(left, types), _cast(right, types)
 
 
 def _common_type(
-    lowering: Lowering, left: Type, right: Type, left_null: bool, right_null: bool
+    catalog: Catalog, left: Type, right: Type, left_null: bool, right_null: bool
 ) -> Type:
     """A bare NULL has no type of its own."""
     if left == right or right_null:
@@ -143,7 +140,7 @@ def _common_type(
         return right
     if left.name == right.name and not same_spelling((left, right)):
         return common_spelling((left, right))
-    return lowering.catalog.type_of("COALESCE(s.c0, s.c1)", {0: left, 1: right})
+    return catalog.type_of("COALESCE(s.c0, s.c1)", {0: left, 1: right})
 
 
 def _is_null(tree: Node, index: int) -> bool:

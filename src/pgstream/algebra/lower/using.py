@@ -9,12 +9,13 @@ where the columns have unlike types. They are compared in the types that its `=`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from sqlglot import exp
 
 from pgstream.algebra.expressions import Call, Expression, Ref, refs
-from pgstream.algebra.lower.scope import Merged, Table
+from pgstream.algebra.lower.hoist import key
+from pgstream.algebra.lower.scope import Merged, Scope, Table
 from pgstream.algebra.placement.canonical import (
     canonical_node,
     canonical_value,
@@ -24,68 +25,66 @@ from pgstream.algebra.placement.canonical import (
 from pgstream.algebra.placement.compared import cast_to, compared
 from pgstream.algebra.types import BOOLEAN, Type
 
-if TYPE_CHECKING:
-    from pgstream.algebra.lower.select import SelectLowering
+
+def equality(
+    name: str, ours: Sequence[Table], theirs: Sequence[Table], join: exp.Join, scope: Scope
+) -> tuple[Expression, Scope]:
+    left, right = _named(name, ours, scope), _named(name, theirs, scope)
+    both = compared(scope.catalog, left.type, right.type)
+    sides = left, right
+    if both is not None and has_spellings(common_spelling(both)):
+        sides = _canonical(left, scope), _canonical(right, scope)
+    elif both is not None:
+        sides = _cast(left, both[0], scope), _cast(right, both[1], scope)
+    value = _merged(left, right, join.side.upper(), scope)
+    merged = Merged(name, value, join.text("using_alias"))
+    return Call("=", sides, BOOLEAN), replace(scope, merged=(*scope.merged, merged))
 
 
-class Using:
-    def __init__(self, select: SelectLowering) -> None:
-        self.select = select
+def _merged(left: Expression, right: Expression, side: str, scope: Scope) -> Expression:
+    """What the bare name means above the join."""
+    types = left.type, right.type
+    common = common_spelling(types)
+    if types[0].name != types[1].name:
+        common = scope.catalog.type_of("COALESCE(s.c0, s.c1)", dict(enumerate(types)))
+        left, right = Call("cast", (left,), common), Call("cast", (right,), common)
+    if side == "FULL":
+        return Call("coalesce", (left, right), common)
+    return right if side == "RIGHT" else left
 
-    def equality(
-        self, name: str, ours: Sequence[Table], theirs: Sequence[Table], join: exp.Join
-    ) -> Expression:
-        left, right = self.named(name, ours), self.named(name, theirs)
-        both = compared(self.select.catalog, left.type, right.type)
-        sides = left, right
-        if both is not None and has_spellings(common_spelling(both)):
-            sides = self.canonical(left), self.canonical(right)
-        elif both is not None:
-            sides = self.cast(left, both[0]), self.cast(right, both[1])
-        value = self.merged(left, right, join.side.upper())
-        self.select.merged.append(Merged(name, value, join.text("using_alias")))
-        return Call("=", sides, BOOLEAN)
 
-    def merged(self, left: Expression, right: Expression, side: str) -> Expression:
-        """What the bare name means above the join."""
-        types = left.type, right.type
-        common = common_spelling(types)
-        if types[0].name != types[1].name:
-            common = self.select.catalog.type_of("COALESCE(s.c0, s.c1)", dict(enumerate(types)))
-            left, right = Call("cast", (left,), common), Call("cast", (right,), common)
-        if side == "FULL":
-            return Call("coalesce", (left, right), common)
-        return right if side == "RIGHT" else left
+def _named(name: str, tables: Sequence[Table], scope: Scope) -> Expression:
+    """The column of this name in what the tables are joined to."""
+    for merged in reversed(scope.merged):
+        owners = [scope.owner(i) for i in refs(merged.value)]
+        if merged.name == name and all(owner in tables for owner in owners):
+            return merged.value
+    table = next(t for t in tables if name in t.names)
+    return scope.ref(table.offset + table.names.index(name))
 
-    def named(self, name: str, tables: Sequence[Table]) -> Expression:
-        """The column of this name in what the tables are joined to."""
-        for merged in reversed(self.select.merged):
-            owners = [self.select.owner(i) for i in refs(merged.value)]
-            if merged.name == name and all(owner in tables for owner in owners):
-                return merged.value
-        table = next(t for t in tables if name in t.names)
-        return self.select.ref(table.offset + table.names.index(name))
 
-    def canonical(self, value: Expression) -> Expression:
-        column = self.column(value)
-        if column is None:
-            return canonical_value(value)
-        node = canonical_node(column)
-        return self.select.key(self.select.converter.convert(node), node)
+def _canonical(value: Expression, scope: Scope) -> Expression:
+    column = _column(value, scope)
+    if column is None:
+        return canonical_value(value)
+    node = canonical_node(column)
+    return key(scope.convert(node), node, scope)
 
-    def cast(self, value: Expression, type_: Type) -> Expression:
-        """The value as one of this type; a scan computes it if it can."""
-        if value.type.name == type_.name:
-            return value
-        column = self.column(value)
-        if column is None:
-            return Call("cast", (value,), type_)
-        node = cast_to(column, value.type, type_)
-        return self.select.key(self.select.converter.convert(node), node)
 
-    def column(self, value: Expression) -> exp.Column | None:
-        if not isinstance(value, Ref):
-            return None
-        table = self.select.owner(value.index)
-        name = table.names[value.index - table.offset]
-        return exp.column(name, table=table.alias, quoted=True)
+def _cast(value: Expression, type_: Type, scope: Scope) -> Expression:
+    """The value as one of this type; a scan computes it if it can."""
+    if value.type.name == type_.name:
+        return value
+    column = _column(value, scope)
+    if column is None:
+        return Call("cast", (value,), type_)
+    node = cast_to(column, value.type, type_)
+    return key(scope.convert(node), node, scope)
+
+
+def _column(value: Expression, scope: Scope) -> exp.Column | None:
+    if not isinstance(value, Ref):
+        return None
+    table = scope.owner(value.index)
+    name = table.names[value.index - table.offset]
+    return exp.column(name, table=table.alias, quoted=True)

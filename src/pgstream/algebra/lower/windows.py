@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
 from pgstream.algebra.lower.grouped import function_of
-from pgstream.algebra.lower.scope import Table
+from pgstream.algebra.lower.hoist import value
+from pgstream.algebra.lower.scope import Scope, Table
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.window import (
@@ -31,43 +31,44 @@ from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.deparsed import write
 from pgstream.sql.walk import argument_mark, argument_value, parts
 
-if TYPE_CHECKING:
-    from pgstream.algebra.lower.select import SelectLowering
-
 # What does not depend on the digits with which a numeric is written.
 EXACT = ("count", "sum", "min", "max", "lag", "lead", "first_value", "last_value", "nth_value")
 Place = tuple[tuple[int, ...], WindowCall]
 
 
-class Windows:
-    def __init__(self, select: SelectLowering) -> None:
-        self.select = select
-        self.added: list[Expression] = []
-        self.width = 0
+def attach_windows(tree: Node, node: exp.Select, scope: Scope) -> tuple[Node, Scope]:
+    """The tree with the columns of the window functions in the SELECT list."""
+    found = {
+        write(part): part
+        for item in node.expressions
+        for part in parts(item)
+        if isinstance(part, exp.Window)
+    }
+    if not found:
+        return tree, scope
+    width = len(tree.columns)
+    reading = _Calls(scope, width)
+    calls = {text: reading.call(part) for text, part in found.items()}
+    tree = reading.with_arguments(tree)
+    columns = list(tree.columns[width:])
+    indexes: dict[Place, int] = {}
+    for keys, group in grouped(calls.values(), [c.type for c in tree.columns]):
+        indexes |= {(keys, call): len(tree.columns) + i for i, call in enumerate(group)}
+        on_spark = spark_form(group[0], [c.type for c in tree.columns]) is not None
+        tree = Window(tree, keys, group) if on_spark else by_postgres(tree, keys, group)
+        columns += [Column(call.function, call.type) for call in group]
+    scope = scope.having(Table("", width, (), tuple(columns)))  # no scan computes these
+    for text, place in calls.items():
+        scope = scope.replacing(found[text], scope.ref(indexes[place]))
+    return tree, scope
 
-    def attach(self, tree: Node) -> Node:
-        found = {
-            write(part): part
-            for item in self.select.node.expressions
-            for part in parts(item)
-            if isinstance(part, exp.Window)
-        }
-        if not found:
-            return tree
-        self.width = len(tree.columns)
-        calls = {text: self.call(node) for text, node in found.items()}
-        tree = self.with_arguments(tree)
-        self.select.tables.append(Table("", self.width, (), None))  # no scan computes these
-        for keys, group in grouped(calls.values(), [c.type for c in tree.columns]):
-            width = len(tree.columns)
-            on_spark = spark_form(group[0], [c.type for c in tree.columns]) is not None
-            tree = Window(tree, keys, group) if on_spark else by_postgres(tree, keys, group)
-            for i, call in enumerate(group):
-                self.select.columns[width + i] = Column(call.function, call.type)
-                for text, place in calls.items():
-                    if place == (keys, call):
-                        self.select.replaced[text] = self.select.ref(width + i)
-        return tree
+
+class _Calls:
+    """Reads the calls, and gathers the values that they need and the tree has not."""
+
+    def __init__(self, scope: Scope, width: int) -> None:
+        self.scope, self.width = scope, width
+        self.added: list[Expression] = []
 
     def with_arguments(self, tree: Node) -> Node:
         """The tree with the columns that the calls compute their values from."""
@@ -77,14 +78,10 @@ class Windows:
         kept = tuple(Ref(i, column.type) for i, column in enumerate(columns))
         names = [column.name for column in columns]
         names += [f"w{i}" for i in range(len(self.added))]
-        for i, expression in enumerate(self.added):
-            self.select.columns[self.width + i] = Column(f"w{i}", expression.type)
         return Project(tree, (*kept, *self.added), tuple(names))
 
-    # --- calls ------------------------------------------------------------------------------
-
     def call(self, node: exp.Window) -> Place:
-        keys = [ref.index for ref in self.select.domain_columns()]
+        keys = [ref.index for ref in self.scope.domain_columns]
         for part in node.args.get("partition_by") or ():
             keys.append(self.key(part))
         order = node.args.get("order")
@@ -101,7 +98,7 @@ class Windows:
         return tuple(dict.fromkeys(keys)), replace(made, type=self.type_of(made))
 
     def key(self, node: exp.Expr) -> int:
-        value = self.select.converter.convert(node)
+        value = self.scope.convert(node)
         require_key(value.type, f"A column of type {value.type} cannot be in PARTITION BY.")
         return self.column(as_key(node, value))
 
@@ -119,16 +116,16 @@ class Windows:
             text = self.value(exp.cast(node.copy(), "text"))
             if isinstance(text, Ref):  # each value keeps its own digits on its way
                 return Call("cast", (text,), value.type)
-        index = self.place(value)
+        index = self.index(value)
         return Ref(index, self.type_at(index))
 
     def column(self, node: exp.Expr) -> int:
-        return self.place(self.value(node))
+        return self.index(self.value(node))
 
     def value(self, node: exp.Expr) -> Expression:
-        return self.select.hoisted(self.select.converter.convert(node), node)
+        return value(node, self.scope)
 
-    def place(self, value: Expression) -> int:
+    def index(self, value: Expression) -> int:
         """The column that holds the value; one is added if there is none."""
         if isinstance(value, Ref):
             return value.index
@@ -138,7 +135,7 @@ class Windows:
 
     def type_at(self, index: int) -> Type:
         if index < self.width:
-            return self.select.columns[index].type
+            return self.scope.ref(index).type
         return self.added[index - self.width].type
 
     def type_of(self, call: WindowCall) -> Type:
@@ -146,7 +143,7 @@ class Windows:
             return BIGINT
         types = {i: value.type for i, value in enumerate(call.arguments)}
         written = call.written([f"s.c{i}" for i in types])
-        return self.select.catalog.type_of(f"{written} OVER (ORDER BY 1)", types)
+        return self.scope.catalog.type_of(f"{written} OVER (ORDER BY 1)", types)
 
 
 def grouped(

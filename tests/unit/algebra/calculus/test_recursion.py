@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pgstream.algebra.calculus.linear import require_linear
-from pgstream.algebra.calculus.recursion import LEVEL, Recursion, looked_up, used_by, with_homes
+from pgstream.algebra.calculus.recursion import LEVEL, Recursion, looked_up, with_homes
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.lower.recursion import own_level, register
+from pgstream.algebra.lower.recursion import numbered, own_level, use_of
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
@@ -48,8 +48,8 @@ def step(second: Expression | None = None) -> Project:
 
 
 def recursion(steps: Node, level: int | None = 1, first: Node | None = None) -> Recursion:
-    source = Source(0, "pgstream_state", "t", True)
-    return register([], Recursion("t", source, (), first or base(), steps, level, ()))
+    _, (made,) = numbered(use_of("t", first or base(), steps, level))
+    return made
 
 
 def test_a_column_that_counts_up_is_the_level() -> None:
@@ -73,13 +73,12 @@ def test_any_other_column_is_none(first: Node, then: Node) -> None:
 
 
 def test_lowering_twice_gives_one_recursion() -> None:
-    known: list[Recursion] = []
-    source = Source(0, "pgstream_state", "t", True)
-    made = Recursion("t", source, (), base(), step(), 1, ())
-    assert register(known, made) is register(known, made)
-    other = register(known, Recursion("u", source, (), base(), step(), 1, ()))
-    assert [r.source.relid for r in known] == [-1, -2]
-    assert other.scan.columns == COLUMNS
+    uses = use_of("t", base(), step(), 1), use_of("t", base(), step(), 1)
+    other = use_of("u", base(), step(), 1)
+    tree, found = numbered(UnionAll((*uses, other)))
+    assert [(r.name, r.source.relid) for r in found] == [("t", -1), ("u", -2)]
+    assert tree == UnionAll((found[0].scan, found[0].scan, found[1].scan))
+    assert found[1].scan.columns == COLUMNS
 
 
 @pytest.mark.parametrize(
@@ -109,15 +108,13 @@ def test_other_terms_are_refused(tree: Node, word: str) -> None:
         require_linear(recursion(tree))
 
 
-def test_only_what_is_read_is_kept_and_in_order() -> None:
-    known: list[Recursion] = []
-    source = Source(0, "pgstream_state", "t", True)
-    inner = register(known, Recursion("i", source, (), base(), step(), 1, ()))
-    register(known, Recursion("unread", source, (), base(), step(), 1, ()))
-    first = Project(inner.scan, (ref(0), number(0)), ("node", "depth"))
-    outer = register(known, Recursion("o", source, (), first, step(), 1, ()))
-    assert [r.name for r in used_by(outer.scan, known)] == ["i", "o"]
-    assert used_by(EDGES, known) == ()
+def test_recursions_that_others_read_come_first() -> None:
+    first = Project(use_of("i", base(), step(), 1), (ref(0), number(0)), ("node", "depth"))
+    tree, (inner, outer) = numbered(use_of("o", first, step(), 1))
+    assert (inner.name, outer.name) == ("i", "o")
+    assert tree == outer.scan
+    assert outer.base == Project(inner.scan, (ref(0), number(0)), ("node", "depth"))
+    assert numbered(EDGES) == (EDGES, ())
 
 
 def test_a_stream_table_that_keeps_all_columns_is_the_storage() -> None:
