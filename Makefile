@@ -9,6 +9,7 @@ MAKEFLAGS += --no-print-directory
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CLASSES := $(VENV)/java_classes.jsa
 ARGS ?=
 
 # Root on Debian may install packages; others are told what to install.
@@ -25,7 +26,7 @@ setup: $(STAMP) java ## create the environment; install Java if it is missing an
 demo: $(STAMP) java ## a guided tour on a local PostgreSQL and a local Spark
 	@$(BIN)/pgstream demo
 
-test: $(STAMP) java lint ## lint, then all tests, two at a time; ARGS="..." goes to pytest
+test: $(STAMP) java lint $(CLASSES) ## lint, then all tests, two at a time; ARGS="..." goes to pytest
 	@echo "==> pytest"
 	@$(BIN)/python -m pytest $(or $(ARGS),--numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 40)
 
@@ -76,6 +77,10 @@ $(STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
 		-e '.[dev]' -c constraints.txt
 	@touch $@
+
+$(CLASSES): $(STAMP) tests/java_classes.py | java
+	@echo "==> archive the classes of Java, for the tests"
+	@out=$$($(BIN)/python tests/java_classes.py $@ 2>&1) || { echo "$$out"; exit 1; }
 
 # Spark 4 runs on Java 17 or newer: the one of JAVA_HOME, else the one on the PATH.
 java:

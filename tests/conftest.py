@@ -26,6 +26,7 @@ from pgstream.settings import Settings
 
 TESTS = Path(__file__).parent
 sys.path.insert(0, str(TESTS))  # for `helpers` and `ways`
+import java_classes  # noqa: E402
 from helpers import open_stream  # noqa: E402
 from ways import WAYS, send  # noqa: E402
 
@@ -94,8 +95,8 @@ def spark() -> Iterator[Any]:
     """With the memory that a machine of 4 GB gets."""
     memory = driver_memory("auto", machine=4 * 1024**3)
     # Plans run once each: what the second compiler would gain, it costs.
-    many_plans = {"SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m"}
-    with patch.dict(os.environ, many_plans):
+    many_plans = f"-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m {java_classes.options()}"
+    with patch.dict(os.environ, SPARK_SUBMIT_OPTS=many_plans):
         session = launch(Settings(spark_master="local[2]", spark_driver_memory=memory))
     session.sparkContext.setLogLevel("OFF")
     with patch.dict(LARGE, FEW_ROWS):

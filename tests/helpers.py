@@ -10,13 +10,17 @@ from typing import Any
 
 from psycopg import sql
 
+import java_classes
 from pgstream.catalog.records import RefreshResult, StreamTable
 from pgstream.client import PgStream
 from pgstream.engine.spark.session import Sessions
 from pgstream.settings import Settings
 
 # For processes of their own, which live for seconds: Java compiles little.
-SHORT_LIVED = {**os.environ, "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+SHORT_LIVED = {
+    **os.environ,
+    "SPARK_SUBMIT_OPTS": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {java_classes.options()}",
+}
 
 
 @contextmanager

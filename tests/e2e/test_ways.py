@@ -53,7 +53,8 @@ def test_conditions_in_the_scan(ps: PgStream, way: str) -> None:
         "ANALYZE",
     )
     send(ps, way)
-    assert_all_stay_exact(ps, QUERIES, CHANGES)
+    by_driver = way in ("values", "arrow")
+    assert_all_stay_exact(ps, QUERIES, CHANGES if by_driver else CHANGES[:2])
 
 
 @pytest.mark.usual_way
