@@ -78,8 +78,20 @@ def test_from_create_to_drop(ps: PgStream, cli: Commands, tmp_path: Path) -> Non
     file.write_text("SELECT region, total FROM totals WHERE total > 1\n")
     cli.json("create", "big", "--file", str(file), "--schedule", "5m", "--no-initialize")
     listed = [
-        {"name": "public.big", "mode": "DIFFERENTIAL", "schedule": "5m", "status": "ACTIVE"},
-        {"name": "public.totals", "mode": "DIFFERENTIAL", "schedule": "1m", "status": "ACTIVE"},
+        {
+            "name": "public.big",
+            "mode": "DIFFERENTIAL",
+            "schedule": "5m",
+            "status": "ACTIVE",
+            "filled": False,
+        },
+        {
+            "name": "public.totals",
+            "mode": "DIFFERENTIAL",
+            "schedule": "1m",
+            "status": "ACTIVE",
+            "filled": True,
+        },
     ]
     assert cli.json("list") == listed
 
@@ -138,9 +150,10 @@ def test_verify_ends_with_1_if_a_table_differs(ps: PgStream, cli: Commands) -> N
     assert row == {"name": "public.totals", "result": "DIFFERS", "missing": 1, "extra": 0}
 
 
+@pytest.mark.smoke("cli")
 def test_serve_once_builds_what_is_new_and_ends(ps: PgStream, cli: Commands) -> None:
     ps.execute(ORDERS)
-    ps.execute("SELECT pgstream.create_stream_table('totals', %s)", (TOTALS,))
+    ps.execute("SELECT pgstream.create_stream_table('totals', %s, '1h')", (TOTALS,))
     done = cli.run("serve", "--once", "--json")
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
@@ -151,10 +164,13 @@ def test_serve_once_builds_what_is_new_and_ends(ps: PgStream, cli: Commands) -> 
 
 def test_serve_once_ends_with_1_if_a_refresh_fails(ps: PgStream, cli: Commands) -> None:
     ps.execute("CREATE TABLE t (a int)")
-    ps.execute("SELECT pgstream.create_stream_table('r', 'SELECT a FROM t TABLESAMPLE SYSTEM (9)')")
+    refused = "SELECT sum(a) OVER (ORDER BY a ROWS (SELECT 1) PRECEDING) AS s FROM t"
+    ps.execute("SELECT pgstream.create_stream_table('r', %s)", (refused,))
     done = cli.run("serve", "--once")
     assert done.returncode == 1
     assert "public.r FAILED [PGS-02" in done.stderr
+    for command in ("list", "status"):
+        assert "public.r was never populated: A frame whose offset" in cli.run(command).stdout
 
 
 def test_init_and_uninstall(bare: str) -> None:

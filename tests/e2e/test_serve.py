@@ -15,7 +15,7 @@ from pgstream.client import PgStream
 from pgstream.database.connection import DatabaseError
 from pgstream.database.connection import connect_as_user as connect
 from pgstream.engine.spark.session import Sessions
-from pgstream.errors import PgStreamError, RefreshError
+from pgstream.errors import NotPopulated, PgStreamError, RefreshError
 from pgstream.schedule.events import Event
 from pgstream.schedule.worker import Worker
 from pgstream.settings import Settings
@@ -106,6 +106,7 @@ def test_builds_what_is_created_in_sql(ps: PgStream, worker: Background) -> None
     assert "Aggregate" in explained["Operator Tree"]
 
 
+@pytest.mark.smoke("schedule", "database")
 def test_answers_a_refresh_asked_for_in_sql(ps: PgStream, worker: Background) -> None:
     ps.execute(ORDERS)
     create(ps, "totals", TOTALS)
@@ -121,11 +122,33 @@ def test_answers_a_refresh_asked_for_in_sql(ps: PgStream, worker: Background) ->
 
 def test_waiting_raises_why_a_table_cannot_be_built(ps: PgStream, worker: Background) -> None:
     ps.execute(ORDERS)
-    create(ps, "cut", "SELECT id FROM orders LIMIT 3")
-    with pytest.raises(RefreshError, match="cannot be built"):
+    create(ps, "cut", "SELECT sum(id) OVER (ORDER BY id ROWS (SELECT 1) PRECEDING) FROM orders")
+    with pytest.raises(RefreshError, match="cannot be built: A frame whose offset"):
         wait(ps, "cut")
     assert ps.table("cut").status == "ERROR"
     assert worker.lines("failure")
+    with pytest.raises(RefreshError, match=r"(?s)A frame whose offset.*never populated"):
+        ps.execute("SELECT pgstream.refresh_stream_table('cut')")
+    with pytest.raises(NotPopulated, match=r"(?s)never populated.*A frame whose offset"):
+        ps.execute("SELECT * FROM cut")
+
+
+def test_a_table_may_be_read_when_it_is_built_at_last(ps: PgStream, worker: Background) -> None:
+    ps.execute(ORDERS)
+    ps.execute("UPDATE orders SET amount = 0 WHERE id = 3")
+    create(ps, "inverse", "SELECT id, 100 / amount AS share FROM orders")
+    create(ps, "reader", "SELECT sum(share) AS total FROM inverse")
+    for name in ("inverse", "reader"):
+        with pytest.raises(RefreshError, match="division by zero"):
+            wait(ps, name)
+        with pytest.raises(NotPopulated, match="division by zero"):
+            ps.execute(f"SELECT * FROM {name}")
+    ps.execute("UPDATE orders SET amount = 5 WHERE id = 3")
+    ps.execute("SELECT pgstream.refresh_stream_table('reader')")
+    assert_exact(ps, "inverse", "reader")
+    ps.execute("INSERT INTO orders VALUES (4, 's', 4)")
+    ps.execute("SELECT pgstream.refresh_stream_table('reader')")
+    assert_exact(ps, "inverse", "reader")
 
 
 def test_a_failed_refresh_is_raised_and_stops_nobody(ps: PgStream, worker: Background) -> None:

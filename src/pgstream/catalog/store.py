@@ -97,7 +97,7 @@ def stream_table(connection: Connection, name: str) -> StreamTable:
 
 
 def fail_interrupted(connection: Connection, ids: Iterable[int]) -> set[int]:
-    """Marks refreshes whose worker died, and tells of which tables. The caller holds their
+    """Marks refreshes whose worker died; the ids of their tables. The caller holds their
     locks."""
     cursor = connection.execute(
         "UPDATE pgstream.pgs_refresh_history SET status = 'FAILED', end_time = clock_timestamp(),"
@@ -161,22 +161,39 @@ def record_failure(
 ) -> None:
     """With this many failures in a row the table is in ERROR; None: this one does not lead there.
     A permanent one does at once, if the table was never populated."""
-    connection.execute(
-        "UPDATE pgstream.pgs_stream_tables SET consecutive_errors = consecutive_errors + 1,"
-        " last_error = %(message)s, updated_at = now(), status = CASE WHEN status <> 'SUSPENDED'"
-        " AND (consecutive_errors + 1 >= %(limit)s::int OR %(permanent)s AND NOT is_populated)"
-        " THEN 'ERROR' ELSE status END WHERE pgs_id = %(id)s",
-        {"id": id_, "message": message, "limit": max_errors, "permanent": permanent},
-    )
+    with connection.transaction():
+        connection.execute(
+            "UPDATE pgstream.pgs_stream_tables SET consecutive_errors = consecutive_errors + 1,"
+            " last_error = %(message)s, updated_at = now(), status = CASE WHEN"
+            " status <> 'SUSPENDED' AND (consecutive_errors + 1 >= %(limit)s::int"
+            " OR %(permanent)s AND NOT is_populated)"
+            " THEN 'ERROR' ELSE status END WHERE pgs_id = %(id)s",
+            {"id": id_, "message": message, "limit": max_errors, "permanent": permanent},
+        )
+        _seal(connection, id_)
+
+
+def _seal(connection: Connection, id_: int) -> None:
+    """If it was never populated, reading it fails and tells its last error."""
+    connection.execute("SELECT pgstream._seal(%s)", (id_,))
+
+
+def unseal(connection: Connection, tables: Iterable[StreamTable]) -> None:
+    """Those that had never been populated may be read."""
+    for table in tables:
+        if not table.is_populated:
+            connection.execute("SELECT pgstream._unseal(%s)", (table.id,))
 
 
 def note_error(connection: Connection, id_: int, message: str) -> None:
     """A table that reads a failing one and holds no result yet: those who wait learn why."""
-    connection.execute(
-        "UPDATE pgstream.pgs_stream_tables SET last_error = %s"
-        " WHERE pgs_id = %s AND NOT is_populated",
-        (message, id_),
-    )
+    with connection.transaction():
+        connection.execute(
+            "UPDATE pgstream.pgs_stream_tables SET last_error = %s"
+            " WHERE pgs_id = %s AND NOT is_populated",
+            (message, id_),
+        )
+        _seal(connection, id_)
 
 
 def advance(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pgstream.cli.options import AsJson, Dsn, Embedded, database
 from pgstream.cli.output import emit, say, show_table
+from pgstream.cli.unbuilt import say_unbuilt
 
 HEADS = {
     "name": "name",
@@ -29,5 +30,6 @@ def status(dsn: Dsn = None, embedded: Embedded = None, as_json: AsJson = False) 
     elif rows:
         shown = [{head: row[name] for name, head in HEADS.items()} for row in rows]
         show_table(None, shown, tuple(HEADS.values()))
+        say_unbuilt(rows)
     else:
         say("There are no stream tables. Create one with: pgstream create NAME QUERY")

@@ -2,7 +2,7 @@
 
 Values travel as text in places, so their form must not depend on the server's configuration.
 
-A statement of ours means what it says only if nobody else can give its names another meaning.
+Our statement means what it says only if nobody else can give its names another meaning.
 Whoever may create in a schema of the search path can: an operator that fits the types exactly is
 preferred to PostgreSQL's own, and would run with our rights. So our connections search
 PostgreSQL's own schema alone, and the temporary one last. A connection that runs a user's
@@ -30,6 +30,8 @@ OWN_SETTINGS = {
     "search_path": "pg_catalog, pg_temp",
     # A policy that somebody adds later hides rows, and runs with our rights: better to fail.
     "row_security": "off",
+    # A table that could not be built tells others that it was not; we build it.
+    "pg_stream.reads_unbuilt": "on",
 }
 _RESTRICT = """
 SELECT pg_catalog.set_config(name, %s, %s) FROM pg_catalog.pg_settings
@@ -41,14 +43,14 @@ WHERE name OPERATOR(pg_catalog.=) 'restrict_nonsystem_relation_kind'
 def connect(
     dsn: str, *, autocommit: bool = True, application_name: str = "pgstream"
 ) -> psycopg.Connection:
-    """A connection for statements of ours."""
+    """A connection for our own statements."""
     return _open(dsn, {**SESSION_SETTINGS, **OWN_SETTINGS}, autocommit, application_name)
 
 
 def connect_as_user(
     dsn: str, *, autocommit: bool = True, application_name: str = "pgstream"
 ) -> psycopg.Connection:
-    """A connection for statements of the user's: names mean what they mean in psql."""
+    """A connection for the user's statements: names mean what they mean in psql."""
     return _open(dsn, SESSION_SETTINGS, autocommit, application_name)
 
 
@@ -83,7 +85,7 @@ def _open(
         if "search_path" in settings:
             # Views are inlined; one that took the place of a table would run with our rights.
             conn.execute(_RESTRICT, ("view", False))
-        conn.prepare_threshold = None  # tables are dropped and made anew under a connection
+        conn.prepare_threshold = None  # tables are dropped and made again under a connection
         conn.autocommit = autocommit
     except BaseException:
         conn.close()

@@ -13,7 +13,7 @@ rights) pass unchanged, with their position.
     PS008  cycle                      PS019  direct change of a stream table
     PS009  permission denied          PS020  the transaction cannot wait for a worker
     PS010  others read it             PS021  a function is volatile
-    PS011  no such stream table
+    PS011  no such stream table       PS022  the stream table was never populated
 """
 
 import re
@@ -32,6 +32,7 @@ from pgstream.errors import (
     EmptyQuery,
     MultipleStatements,
     NotASelect,
+    NotPopulated,
     NoWorker,
     PermissionDenied,
     PgStreamError,
@@ -70,6 +71,7 @@ ERRORS: dict[str, type[PgStreamError]] = {
     "PS019": StreamTableError,
     "PS020": RefreshError,
     "PS021": VolatileFunction,
+    "PS022": NotPopulated,
     "0A000": UnsupportedConstruct,  # feature_not_supported
     "22P02": TypeMismatch,  # invalid_text_representation
     "3F000": UnknownName,  # invalid_schema_name
@@ -125,7 +127,7 @@ def translate(error: psycopg.Error, query: str | None = None) -> PgStreamError:
 
 
 def user_function(context: str) -> str | None:
-    """The function of the user's that failed inside a statement of ours, from PostgreSQL's
+    """The user's function that failed inside our statement, from PostgreSQL's
     CONTEXT, whose first line is the innermost."""
     found = IN_FUNCTION.search(context)
     if found is None or "pgstream." in context:  # ours, or under the caller's own search path

@@ -106,6 +106,7 @@ class Cycle:
         crash_point("clean")
         read = {source.relid for table in tables.values() for source in table.dependencies}
         clean(connections.notes, read)
+        store.unseal(connections.notes, tables.values())
         total = (time.perf_counter() - started) * 1000
         return [replace(result, total_ms=total) for result in results]
 

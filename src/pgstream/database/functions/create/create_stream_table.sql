@@ -30,6 +30,9 @@ BEGIN
     PERFORM pgstream._register(
         coalesce(probe, pgstream._probe(query)), name, query, schedule, refresh_mode, initialize);
     DROP VIEW pg_temp.__pgs_probe;
+    IF coalesce(initialize, true) THEN
+        PERFORM pgstream._announce_build(nsp, rel);
+    END IF;
 END
 $$;
 

@@ -4,6 +4,7 @@ RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     outcome record;
+    st pgstream.pgs_stream_tables;
     worker_lives bool;
 BEGIN
     LOOP
@@ -16,8 +17,12 @@ BEGIN
         IF outcome.status = 'COMPLETED' THEN
             RETURN;
         ELSIF outcome.status = 'FAILED' THEN
+            SELECT * INTO st FROM pgstream.pgs_stream_tables WHERE pgs_id = p_id;
             RAISE EXCEPTION USING ERRCODE = 'PS016',
-                MESSAGE = format('refresh of %s failed: %s', p_name, outcome.error_message);
+                MESSAGE = format('refresh of %s failed: %s', p_name, outcome.error_message),
+                DETAIL = CASE WHEN st.is_populated THEN '' ELSE 'It was never populated.' END,
+                HINT = CASE WHEN st.is_populated THEN ''
+                            ELSE pgstream._build_hint(st.pgs_schema, st.pgs_name) END;
         END IF;
         IF NOT worker_lives THEN
             PERFORM pgstream._require_worker();

@@ -20,7 +20,8 @@ BEGIN
         IF st.status = 'ERROR' OR st.last_error IS NOT NULL THEN
             RAISE EXCEPTION USING ERRCODE = 'PS016',
                 MESSAGE = format('stream table %I.%I cannot be built: %s', st.pgs_schema,
-                                 st.pgs_name, coalesce(st.last_error, 'see its refresh history'));
+                                 st.pgs_name, coalesce(st.last_error, 'see its refresh history')),
+                HINT = pgstream._build_hint(st.pgs_schema, st.pgs_name);
         END IF;
         PERFORM pgstream._require_not_suspended(id);
         PERFORM pgstream._require_worker();
