@@ -9,6 +9,9 @@ The first m + n rows, the *prefix*, are stored. Let b be the last of a full pref
 up to b all are known: those of prefix + Δ A that are not beyond b. If they are still m + n, the
 first m + n of them are the new prefix, and A is not read. A query that ends in an aggregate
 needs no prefix, because all its groups are stored.
+
+FETCH FIRST n ROWS WITH TIES shows the rows, too, whose keys are equal to those of row m + n; they
+belong to the prefix. Then the rows up to b are those whose keys are not beyond its keys.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from sqlglot import exp
 from pgstream.algebra.catalog import Catalog
 from pgstream.errors import UnsupportedConstruct, UnsupportedExpression
 from pgstream.sql.deparsed import write
-from pgstream.sql.limits import cuts, picked_from, top_query
+from pgstream.sql.limits import counted, cuts, is_with_ties, picked_from, top_query
 from pgstream.sql.parse import Query
 from pgstream.sql.walk import bare
 
@@ -45,12 +48,14 @@ class Order:
 
 @dataclass(frozen=True)
 class Top:
-    """`hidden` names the key columns that come after the user's columns in the tree."""
+    """`hidden` names the key columns that come after the user's columns in the tree; with `ties`,
+    rows with the keys of the last one are shown, too."""
 
     order: tuple[Order, ...]
     limit: int
     offset: int
     hidden: tuple[str, ...] = ()
+    ties: bool = False
 
     @property
     def size(self) -> int:
@@ -67,7 +72,8 @@ def split_top(query: Query, catalog: Catalog) -> tuple[Query, Top | None]:
     if limit is not None:
         keys = _Keys(query, inner)
         order = tuple(keys.order(item, catalog) for item in inner.args["order"].expressions)
-        top = Top(order, limit, _count(inner, "offset", catalog) or 0, tuple(keys.hidden))
+        offset, ties = _count(inner, "offset", catalog) or 0, is_with_ties(inner.args["limit"])
+        top = Top(order, limit, offset, tuple(keys.hidden), ties)
     for clause in CLAUSES:
         inner.set(clause, None)
     return query, top
@@ -183,7 +189,7 @@ def _count(query: exp.Expr, name: str, catalog: Catalog) -> int | None:
     clause = query.args.get(name)
     if clause is None or not cuts(clause):
         return None
-    value = clause.expression
+    value = counted(clause)
     if not all(isinstance(part, CONSTANTS) for part in value.walk()):
         raise UnsupportedConstruct(
             f"{name.upper()} must be a constant in a stream table's query.",

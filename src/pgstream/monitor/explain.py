@@ -72,6 +72,7 @@ def top_rows(plan: Plan, top: Top) -> Rows:
         for key in top.order
     ]
     which = f"rows {top.offset + 1} to {top.size}" if top.offset else f"first {top.limit} rows"
+    which += " with ties" if top.ties else ""
     again = f"when fewer than {top.size} rows are left of the first {top.size} and those before"
     if plan.accumulated is not None:
         again = "never: all groups are stored"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from sqlglot import exp
 
 from pgstream.errors import UnsupportedConstruct
-from pgstream.sql.limits import cuts
+from pgstream.sql.limits import counted, cuts, is_with_ties
 from pgstream.sql.walk import bare, is_aggregate, parts
 
-NUMBER = "__pgs_number"
+NUMBER, RANK = "__pgs_number", "__pgs_rank"
+FUNCTIONS = {NUMBER: "row_number", RANK: "rank"}
 TABLE = "__pgs_cut"
 
 
@@ -20,7 +21,9 @@ def is_cut(query: exp.Expr) -> bool:
 def numbered(query: exp.Expr) -> exp.Select:
     """SELECT a FROM … ORDER BY b LIMIT n OFFSET m as
     SELECT a FROM (SELECT a, row_number() OVER (ORDER BY b) AS number FROM …) q
-    WHERE number > m AND number <= m + n."""
+    WHERE number > m AND number <= m + n.
+
+    FETCH FIRST n ROWS WITH TIES compares rank() with m + n."""
     query = query.copy()
     query.set("with_", None)  # its names are known where the result is lowered
     order = query.args.get("order")
@@ -39,19 +42,31 @@ def numbered(query: exp.Expr) -> exp.Select:
     if not isinstance(query, exp.Select) or query.args.get("distinct") or is_grouped(query):
         query = _wrapped(query, order)
     names = [item.alias_or_name for item in query.expressions]
-    number = exp.Window(this=exp.Anonymous(this="row_number"), order=order, over="OVER")
-    query.append("expressions", exp.alias_(number, NUMBER))
+    conditions = _conditions(limit, offset)
+    for name, function in FUNCTIONS.items():
+        if any(name == column.name for one in conditions for column in one.find_all(exp.Column)):
+            window = exp.Window(this=exp.Anonymous(this=function), order=order.copy(), over="OVER")
+            query.append("expressions", exp.alias_(window, name))
     alias = exp.TableAlias(this=exp.to_identifier(TABLE))
     outer = exp.select(*(exp.column(exp.to_identifier(n, quoted=True), table=TABLE) for n in names))
     outer = outer.from_(exp.Subquery(this=query, alias=alias))
-    place = exp.column(NUMBER, table=TABLE)
-    skipped = offset.expression if offset is not None else exp.Literal.number(0)
-    conditions: list[exp.Expr] = [exp.GT(this=place.copy(), expression=skipped.copy())]
-    count = _count(limit)
-    if count is not None:
-        last = exp.Add(this=exp.Paren(this=skipped.copy()), expression=exp.Paren(this=count))
-        conditions.append(exp.LTE(this=place.copy(), expression=exp.Paren(this=last)))
     return outer.where(*conditions, dialect="postgres", copy=False)
+
+
+def _conditions(limit: exp.Expr | None, offset: exp.Expr | None) -> list[exp.Expr]:
+    """Rows that tie with the last one have its rank. Of no rows there is no last one."""
+    skipped = counted(offset).copy() if offset is not None else exp.Literal.number(0)
+    after = exp.GT(this=exp.column(NUMBER, table=TABLE), expression=skipped)
+    if limit is None:
+        return [after]
+    count, ties = counted(limit).copy(), is_with_ties(limit)
+    last = exp.Add(this=exp.Paren(this=skipped.copy()), expression=exp.Paren(this=count))
+    column = exp.column(RANK if ties else NUMBER, table=TABLE)
+    upto = exp.LTE(this=column, expression=exp.Paren(this=last))
+    if not ties:
+        return [after, upto]
+    some = exp.GT(this=exp.Paren(this=count.copy()), expression=exp.Literal.number(0))
+    return [after, upto, some] if offset is not None else [upto]
 
 
 def _wrapped(query: exp.Expr, order: exp.Order) -> exp.Select:
@@ -94,10 +109,3 @@ def is_grouped(query: exp.Select) -> bool:
     if query.args.get("group") or query.args.get("having"):
         return True
     return any(is_aggregate(part) for item in query.expressions for part in parts(item))
-
-
-def _count(limit: exp.Expr | None) -> exp.Expr | None:
-    if limit is None:
-        return None
-    count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit.expression
-    return count.copy() if count is not None else exp.Literal.number(1)

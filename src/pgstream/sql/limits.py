@@ -73,6 +73,12 @@ def is_offset_without_limit(node: exp.Expr) -> bool:
     )
 
 
+def counted(clause: exp.Expr) -> exp.Expr:
+    """How many rows the clause keeps, or leaves out."""
+    count: exp.Expr = clause.args["count" if isinstance(clause, exp.Fetch) else "expression"]
+    return count
+
+
 def is_with_ties(node: exp.Expr) -> bool:
     options = node.args.get("limit_options") if isinstance(node, exp.Fetch) else None
     return options is not None and bool(options.args.get("with_ties"))

@@ -43,9 +43,17 @@ class TopRows:
         self.stored = top_table(target.id)
 
     @cached_property
+    def keys(self) -> list[sql.Composable]:
+        return key_order(self.top, self.columns, _collations(self.connection, self.target.relid))
+
+    @cached_property
     def order(self) -> sql.Composed:
-        collations = _collations(self.connection, self.target.relid)
-        return total_order(self.top, self.columns, collations)
+        return COMMA.join([*self.keys, *tie_breakers(self.columns)])
+
+    @cached_property
+    def upto_last(self) -> sql.Composed:
+        """By which rows are not beyond the last one: those that tie with it are stored, too."""
+        return COMMA.join(self.keys) if self.top.ties else self.order
 
     # --- the first rows, after the change ---------------------------------------------------
 
@@ -83,12 +91,13 @@ class TopRows:
         self._run(
             "INSERT INTO {known} SELECT {names}, __pgs_row_id, __pgs_weight, __pgs_upto > 0 FROM ("
             " SELECT *,"
-            "  count(*) FILTER (WHERE __pgs_is_last) OVER (ORDER BY {order}) AS __pgs_upto,"
-            "  count(*) FILTER (WHERE __pgs_is_last) OVER (ORDER BY {order}"
+            "  count(*) FILTER (WHERE __pgs_is_last) OVER (ORDER BY {last}) AS __pgs_upto,"
+            "  count(*) FILTER (WHERE __pgs_is_last) OVER (ORDER BY {last}"
             "   RANGE UNBOUNDED PRECEDING EXCLUDE GROUP) AS __pgs_before"
             " FROM ({marked}) marked) known WHERE __pgs_before = 0",
             known=known.name,
             marked=marked,
+            last=self.upto_last,
         )
 
     def _last(self) -> sql.Composed:
@@ -105,9 +114,10 @@ class TopRows:
         row = self._run(
             "SELECT coalesce(sum(__pgs_weight) FILTER (WHERE __pgs_weight > 0), 0),"
             " coalesce(bool_or(__pgs_is_last), false),"
-            " coalesce(-sum(__pgs_weight) FILTER (WHERE __pgs_weight < 0 AND NOT __pgs_is_last), 0)"
+            " coalesce(-sum(__pgs_weight) FILTER (WHERE __pgs_weight < 0 AND {all_known}), 0)"
             " FROM {known}",
             known=known.name,
+            all_known=sql.SQL("true" if self.top.ties else "NOT __pgs_is_last"),
         ).fetchone()
         assert row is not None
         count, was_full, missing = row
@@ -171,17 +181,36 @@ class TopRows:
         """The rows after the first ones, up to the last that counts; duplicates are counted."""
         return self._format(
             "SELECT {names}, __pgs_row_id,"
-            " (least(__pgs_upto, {size}) - greatest(__pgs_upto - __pgs_weight, {first}))::bigint"
+            " (least(__pgs_upto, {end}) - greatest(__pgs_upto - __pgs_weight, {first}))::bigint"
             "  AS __pgs_weight FROM ("
             " SELECT *, sum(__pgs_weight) OVER (ORDER BY {order} ROWS UNBOUNDED PRECEDING)"
-            "  AS __pgs_upto"
-            " FROM (SELECT * FROM {rows} WHERE __pgs_weight > 0 ORDER BY {order} LIMIT {limit}) r"
-            ") s WHERE least(__pgs_upto, {size}) > greatest(__pgs_upto - __pgs_weight, {first})",
+            "  AS __pgs_upto{before}"
+            " FROM (SELECT * FROM {rows} WHERE __pgs_weight > 0 {cut}) r"
+            ") s WHERE least(__pgs_upto, {end}) > greatest(__pgs_upto - __pgs_weight, {first})",
             rows=rows,
-            size=sql.Literal(self.top.size),
             first=sql.Literal(first),
-            limit=sql.Literal(min(self.top.size, LARGEST_LIMIT)),
+            **(self._with_ties() if self.top.ties else self._without_ties()),
         )
+
+    def _without_ties(self) -> dict[str, sql.Composable]:
+        limit = sql.Literal(min(self.top.size, LARGEST_LIMIT))
+        return {
+            "end": sql.Literal(self.top.size),
+            "before": sql.SQL(""),
+            "cut": sql.SQL("ORDER BY {} LIMIT {}").format(self.order, limit),
+        }
+
+    def _with_ties(self) -> dict[str, sql.Composable]:
+        """The last row that counts is the last of those that tie with row offset + limit."""
+        limit = sql.Literal(min(self.top.size, LARGEST_LIMIT))
+        before = "sum(__pgs_weight) OVER (ORDER BY {} RANGE UNBOUNDED PRECEDING EXCLUDE GROUP)"
+        end = "CASE WHEN __pgs_before < {size} THEN __pgs_upto ELSE {size} END"
+        cut = "ORDER BY {} FETCH FIRST ({}) ROWS WITH TIES"
+        return {
+            "end": sql.SQL(end).format(size=sql.Literal(self.top.size)),
+            "before": sql.SQL(f", coalesce({before}, 0) AS __pgs_before").format(self.upto_last),
+            "cut": sql.SQL(cut).format(self.upto_last, limit),
+        }
 
     def _run(self, text: str, **parts: sql.Composable) -> psycopg.Cursor:
         return self.connection.execute(self._format(text, **parts))
@@ -197,11 +226,10 @@ class TopRows:
         )
 
 
-def total_order(
+def key_order(
     top: Top, columns: Sequence[Column], collations: dict[str, sql.Composable]
-) -> sql.Composed:
-    """The keys as PostgreSQL sorts them, then all columns, then the row's hash, then trailing
-    zeros."""
+) -> list[sql.Composable]:
+    """The keys as PostgreSQL sorts them."""
     items: list[sql.Composable] = []
     for key in top.order:
         column = columns[key.column]
@@ -213,10 +241,13 @@ def total_order(
             + (" NULLS FIRST" if key.nulls_first else " NULLS LAST")
         )
         items.append(sql.SQL("{}{}{}").format(sql.Identifier(column.name), collation, ending))
-    items += [_tie_breaker(column) for column in columns]
-    items.append(sql.SQL("__pgs_row_id"))
-    items += [_spelling(column) for column in columns if column.type.as_text]
-    return COMMA.join(items)
+    return items
+
+
+def tie_breakers(columns: Sequence[Column]) -> list[sql.Composable]:
+    """All columns, then the row's hash, then trailing zeros."""
+    spellings = [_spelling(column) for column in columns if column.type.as_text]
+    return [*map(_tie_breaker, columns), sql.SQL("__pgs_row_id"), *spellings]
 
 
 def _tie_breaker(column: Column) -> sql.Composable:

@@ -13,11 +13,7 @@ from sqlglot import exp
 
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.grouping import CONSTRUCT, REASON, WAY_OUT, too_many
-from pgstream.sql.limits import (
-    is_cut_without_order,
-    is_offset_without_limit,
-    is_with_ties,
-)
+from pgstream.sql.limits import is_cut_without_order, is_offset_without_limit
 from pgstream.sql.parse import Query
 from pgstream.sql.passes.sorted_input import inherits_order
 from pgstream.sql.places import place_of
@@ -53,12 +49,6 @@ REFUSALS: tuple[Refusal, ...] = (
         "All rows but a few would be kept, and the few would have to be sorted out of all.",
         "Add LIMIT, or use OFFSET when you read the stream table.",
         is_offset_without_limit,
-    ),
-    Refusal(
-        "FETCH FIRST ... WITH TIES", "fetch",
-        "The number of rows that tie with the last one is not bounded.",
-        "Select rank() OVER (ORDER BY ...) AS r in a subquery in FROM, and keep WHERE r <= n.",
-        is_with_ties,
     ),
     Refusal(
         "TABLESAMPLE", "tablesample",
