@@ -16,7 +16,7 @@ ARGS ?=
 CAN_APT = [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null
 APT_INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
 
-.PHONY: help setup demo test lint bench clean java
+.PHONY: help setup demo check test lint bench clean java
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,11 @@ setup: $(STAMP) java ## create the environment; install Java if it is missing an
 
 demo: $(STAMP) java ## a guided tour on a local PostgreSQL and a local Spark
 	@$(BIN)/pgstream demo
+
+check: $(STAMP) java lint $(CLASSES) ## the daily round: lint, unit tests, one end-to-end smoke test per room
+	@echo "==> pytest: units, smokes"
+	@$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile tests/unit
+	@$(BIN)/python -m pytest --quiet -m smoke tests/e2e
 
 test: $(STAMP) java lint $(CLASSES) ## lint, then all tests, two at a time; ARGS="..." goes to pytest
 	@echo "==> pytest"

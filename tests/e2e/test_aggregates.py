@@ -25,6 +25,7 @@ def t(ps: PgStream) -> PgStream:
     return ps
 
 
+@pytest.mark.smoke("algebra", "storage")
 def test_groups_vanish_and_return(t: PgStream) -> None:
     create_exact(t, "st", ALL)
     for change in (

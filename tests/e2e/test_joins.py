@@ -55,6 +55,7 @@ def test_key_of_the_partner_moves_onto_the_rows(shop: PgStream) -> None:
     refresh_exact(shop, "st")
 
 
+@pytest.mark.smoke("capture", "storage", "refresh")
 def test_both_sides_change_at_once(shop: PgStream) -> None:
     create_exact(shop, "st", JOIN)
     script(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from helpers import assert_all_stay_exact, script, with_three_tables
 from pgstream.client import PgStream
 
@@ -105,6 +107,7 @@ KEEPS_ORDER = (
 )
 
 
+@pytest.mark.smoke("sql", "compile", "algebra")
 def test_the_order_of_rows_is_kept(ps: PgStream) -> None:
     script(
         ps,

@@ -276,6 +276,7 @@ def test_a_prefix_that_does_not_fit_the_changes_fails(numbers: PgStream) -> None
     refresh_exact(numbers, "st", full=True)
 
 
+@pytest.mark.smoke("monitor")
 def test_explain_tells_the_order_and_what_is_read_again(tables: PgStream) -> None:
     tables.create_stream_table("st", "SELECT id FROM a ORDER BY x DESC, i LIMIT 3 OFFSET 2")
     tables.create_stream_table("gr", QUERIES["groups"])

@@ -109,6 +109,7 @@ def test_a_view_over_a_partitioned_table(ps: PgStream) -> None:
     assert refresh_exact(ps, "s").action is Action.DIFFERENTIAL
 
 
+@pytest.mark.smoke("catalog", "client", "monitor")
 def test_created_in_sql_and_expanded_by_the_first_refresh(base: PgStream) -> None:
     base.execute(
         "SELECT pgstream.create_stream_table('s', 'SELECT region, total FROM regions', '1m')"
