@@ -33,7 +33,7 @@ from pgstream.refresh.explain import explain
 from pgstream.refresh.known import known_errors
 from pgstream.refresh.refresher import Refresher
 from pgstream.settings import DECLARED, Settings
-from pgstream.sql.places import place_of_word
+from pgstream.sql.positions import position_of_word
 
 
 class PgStreamWarning(UserWarning):
@@ -168,7 +168,7 @@ class PgStream:
 
     @known_errors()
     def status(self) -> list[dict[str, Any]]:
-        # As a user: it reads views of ours, and `own` reads tables only.
+        # As a user: it reads our views, and `own` reads tables only.
         return self._rows(self.connection, "SELECT * FROM pgstream.pgs_status()")
 
     @known_errors()
@@ -298,11 +298,11 @@ def _located(query: str) -> Iterator[None]:
 
 
 def _locate_function(error: VolatileFunction, query: str) -> None:
-    """PostgreSQL tells the function's name; its place is where the text first has it."""
+    """PostgreSQL names the function; its position is where the text first has it."""
     name = re.search(r"function (\w+)", error.message)
-    place = place_of_word(query, name[1]) if name else None
-    if place is not None:
-        error.line, error.column = place
+    position = position_of_word(query, name[1]) if name else None
+    if position is not None:
+        error.line, error.column = position
 
 
 def _warn(notice: Any) -> None:

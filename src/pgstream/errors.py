@@ -65,7 +65,7 @@ class PgStreamError(Exception):
 
     @property
     def sentence(self) -> str:
-        """The message, with its place in the query if it has one."""
+        """The message, with its position in the query if it has one."""
         return self.message
 
     def __str__(self) -> str:
@@ -144,9 +144,9 @@ class QueryError(PgStreamError):
     def sentence(self) -> str:
         if self.line is None:
             return self.message
-        place = f"line {self.line}" if self.column is None else self._line_and_column()
+        position = f"line {self.line}" if self.column is None else self._line_and_column()
         stop = "." if self.message.endswith(".") else ""
-        return f"{self.message.removesuffix('.')} ({place}){stop}"
+        return f"{self.message.removesuffix('.')} ({position}){stop}"
 
     def _line_and_column(self) -> str:
         return f"line {self.line}, column {self.column}"

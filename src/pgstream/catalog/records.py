@@ -36,7 +36,7 @@ class Initiator(StrEnum):
 
 
 class Numerics(StrEnum):
-    """Who computes on numerics. The frontier has it: what is stored hangs on it."""
+    """Who computes on numerics. The frontier has it: what is stored depends on it."""
 
     ON_SPARK = "SPARK"
     BY_POSTGRES = "POSTGRES"

@@ -13,7 +13,7 @@ from pgstream.cli.output import emit, working
 
 def refresh(
     name: Name,
-    full: Annotated[bool, typer.Option("--full", help="Compute everything anew.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Compute everything from scratch.")] = False,
     dsn: Dsn = None,
     embedded: Embedded = None,
     as_json: AsJson = False,

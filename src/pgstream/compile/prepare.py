@@ -13,7 +13,7 @@ from pgstream.compile.passes import PASSES, Draft
 from pgstream.database.connection import Connection
 from pgstream.engine.postgres.describe import PostgresCatalog
 from pgstream.errors import QueryError
-from pgstream.sql.places import place_of_word
+from pgstream.sql.positions import position_of_word
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Prepared:
 def prepare(
     connection: Connection, table: StreamTable, numerics: Numerics | None = None
 ) -> Prepared:
-    """The plan of a registered stream table; an error names its place in the user's text.
+    """The plan of a registered stream table; an error names its position in the user's text.
     `numerics` says who computes on them, if not those who did so far."""
     numerics = numerics or table.numerics
     draft = Draft(table, connection, _catalog(connection, table, numerics))
@@ -62,7 +62,7 @@ def _located(table: StreamTable) -> Iterator[None]:
         yield
     except QueryError as error:
         if error.line is None and error.construct:
-            position = place_of_word(table.original_query, error.construct)
+            position = position_of_word(table.original_query, error.construct)
             if position is not None:
                 error.line, error.column = position
         if error.line is None and table.views:

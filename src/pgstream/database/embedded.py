@@ -344,7 +344,7 @@ def _socket_directory(data: Path) -> Path:
     """The data folder, or one with a short name if the kernel or libpq cannot take that."""
     if _fits_a_socket(data):
         return data
-    inode = data.stat().st_ino  # a folder made anew gets a socket of its own
+    inode = data.stat().st_ino  # a folder made again gets a socket of its own
     name = f"pgstream-{hashlib.sha256(f'{data}-{inode}'.encode()).hexdigest()[:12]}"
     temporary = Path(tempfile.gettempdir())
     folder = (temporary if _fits_a_socket(temporary / name) else Path("/tmp")) / name

@@ -98,7 +98,7 @@ def apply(conn: psycopg.Connection, files: Sequence[SqlFile]) -> None:
     for file in files:
         if not file.is_view:
             _replace(conn, file)
-    _drop_strangers(conn, files)  # before the views, which must not find an overload of old
+    _drop_strangers(conn, files)  # before the views, which must not find an old overload
     for file in files:
         if file.is_view:
             _replace(conn, file)

@@ -56,7 +56,7 @@ def is_due(table: StreamTable, period: timedelta | None, now: datetime) -> bool:
 
 
 def to_build(tables: Iterable[StreamTable], resting: Collection[int] = ()) -> list[StreamTable]:
-    """Who was created and is not populated yet, upstream first."""
+    """Tables created but not yet populated, upstream first."""
     return [
         table
         for table in order(tables)

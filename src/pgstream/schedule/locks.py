@@ -1,4 +1,4 @@
-"""The advisory locks that a worker looks at: raised hands, and refreshes under way."""
+"""The advisory locks that a worker looks at: requests, and refreshes under way."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pgstream.database.connection import Connection
 
 _LOCKS = """
-SELECT classid = pgstream._hand_lock()::oid, objid::bigint
+SELECT classid = pgstream._request_lock()::oid, objid::bigint
 FROM pg_locks
 WHERE locktype = 'advisory' AND granted AND objsubid = 2
-  AND classid IN (pgstream._hand_lock()::oid, pgstream._refresh_lock()::oid)
+  AND classid IN (pgstream._request_lock()::oid, pgstream._refresh_lock()::oid)
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
 
@@ -19,7 +19,7 @@ WHERE locktype = 'advisory' AND granted AND objsubid = 2
 class Locks:
     """Ids of stream tables."""
 
-    hands: frozenset[int]
+    requested: frozenset[int]
     """Somebody has called refresh_stream_table in SQL and waits."""
     busy: frozenset[int]
     """Somebody is refreshing it."""
@@ -28,8 +28,8 @@ class Locks:
 def look(connection: Connection) -> Locks:
     rows = connection.execute(_LOCKS).fetchall()
     return Locks(
-        frozenset(id_ for is_hand, id_ in rows if is_hand),
-        frozenset(id_ for is_hand, id_ in rows if not is_hand),
+        frozenset(id_ for is_request, id_ in rows if is_request),
+        frozenset(id_ for is_request, id_ in rows if not is_request),
     )
 
 

@@ -4,7 +4,7 @@ It keeps nothing that matters: it may be killed, restarted, or run twice. Two wo
 the lock of each table, and one of them goes on to the next.
 
 A tick comes every `scheduler_interval_ms`, and when a table is created, altered or dropped.
-Between ticks it looks for raised hands only, because somebody waits for those.
+Between ticks it looks for requests only, because somebody waits for those.
 
 Settings are read again at each tick. What `ALTER SYSTEM` sets arrives with the server's next
 reload, what `ALTER DATABASE` or `ALTER ROLE` sets with the worker's next connection.
@@ -32,7 +32,7 @@ from pgstream.schedule.locks import announce_worker, look
 from pgstream.schedule.retry import Retries
 from pgstream.settings import DECLARED, Settings
 
-HANDS_SECONDS = 0.1
+REQUESTS_SECONDS = 0.1
 RECONNECT_SECONDS = 1.0
 LONGEST_RECONNECT_SECONDS = 30.0
 
@@ -125,8 +125,8 @@ class Worker:
                 self.tick()
                 next_tick = time.monotonic() + self.settings.scheduler_interval_ms / 1000
             else:
-                self._answer_hands()
-            if not self.stopping and self._woken(HANDS_SECONDS):
+                self._answer_requests()
+            if not self.stopping and self._woken(REQUESTS_SECONDS):
                 next_tick = time.monotonic()
 
     def _woken(self, seconds: float) -> bool:
@@ -141,20 +141,20 @@ class Worker:
     # --- work -------------------------------------------------------------------------------
 
     def tick(self) -> None:
-        """Hands first, for somebody waits; then new tables; then what is due."""
+        """Requests first, because somebody waits; then new tables; then what is due."""
         self._read_settings()
         self._put_off.clear()
         tables = store.stream_tables(self.connection)
         self._every = periods(tables)
         self._say_cron(tables)
-        self._answer_hands()
+        self._answer_requests()
         self._build(tables)
         if self.settings.enabled:
             self._refresh_due()
 
-    def _answer_hands(self) -> None:
+    def _answer_requests(self) -> None:
         locks = look(self.connection)
-        wanted = locks.hands - locks.busy - self._put_off
+        wanted = locks.requested - locks.busy - self._put_off
         if wanted:
             for table in store.stream_tables(self.connection, wanted):
                 self._refresh(table, Initiator.MANUAL)
@@ -215,7 +215,7 @@ class Worker:
             self.retries.failed(culprit.id, now, self._every.get(culprit.id))
 
     def _culprits(self, table: StreamTable) -> list[StreamTable]:
-        """Upstream tables that have failed: in their stead those who read them would fail."""
+        """Upstream tables that have failed, and would make those that read them fail."""
         group = upstream(table, store.stream_tables(self.connection))[:-1]
         return [each for each in group if each.consecutive_errors]
 

@@ -1,1 +1,1 @@
-"""Reading SQL: parsing, places in the text, and the ordered passes over the syntax tree."""
+"""Reading SQL: parsing, positions in the text, and the ordered passes over the syntax tree."""

@@ -78,21 +78,21 @@ def _wrapped(query: exp.Expr, order: exp.Order) -> exp.Select:
     names = [item.alias_or_name for item in items]
     table = f"{TABLE}_in"
     for ordered in order.expressions:
-        place = output_place(ordered.this, items)
-        if place is None:
+        index = output_index(ordered.this, items)
+        if index is None:
             raise UnsupportedConstruct(
                 "ORDER BY with LIMIT in this subquery must name an output column.",
                 construct="ORDER BY",
                 hint="Put the expression into the SELECT list.",
             )
-        name = exp.to_identifier(names[place], quoted=True)
+        name = exp.to_identifier(names[index], quoted=True)
         ordered.set("this", exp.column(name, table=table))
     alias = exp.TableAlias(this=exp.to_identifier(table))
     columns = [exp.column(exp.to_identifier(name, quoted=True), table=table) for name in names]
     return exp.select(*columns).from_(exp.Subquery(this=query, alias=alias))
 
 
-def output_place(key: exp.Expr, items: list[exp.Expr]) -> int | None:
+def output_index(key: exp.Expr, items: list[exp.Expr]) -> int | None:
     """The output column that a key of ORDER BY is: by its number, its expression or its name."""
     key = bare(key)
     if isinstance(key, exp.Literal) and key.is_int:

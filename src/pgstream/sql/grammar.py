@@ -117,7 +117,7 @@ def relation_text(node: Tree) -> str:
 def type_text(type_name: Tree) -> str:
     plain = messages.TypeName()
     plain.CopyFrom(type_name)
-    forget_places(plain)
+    forget_positions(plain)
     return _type_text(plain.SerializeToString(deterministic=True))
 
 
@@ -173,23 +173,23 @@ def each(tree: Tree, visit: Callable[[Tree], bool]) -> None:
             each(part, visit)
 
 
-def forget_places(tree: Tree) -> None:
+def forget_positions(tree: Tree) -> None:
     for part in parts(tree):
-        forget_place(part)
+        forget_position(part)
 
 
-def forget_place(part: Tree) -> None:
-    for name in _places(part.DESCRIPTOR):
+def forget_position(part: Tree) -> None:
+    for name in _positions(part.DESCRIPTOR):
         part.ClearField(name)
 
 
 @lru_cache(maxsize=1024)
-def _places(kind: Any) -> tuple[str, ...]:
+def _positions(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in kind.fields if field.name in PLACES)
 
 
 def first_difference(left: Tree, right: Tree, around: str = "query") -> str | None:
-    """The type of the smallest node in which two trees without places differ; None if equal."""
+    """The type of the smallest node in which two trees without positions differ; None if equal."""
     if left == right:
         return None
     if left.DESCRIPTOR is not right.DESCRIPTOR:

@@ -12,7 +12,7 @@ from pgstream.errors import (
     UnsupportedConstruct,
 )
 from pgstream.sql.grammar import GrammarError, Statement, Tree, character, statements
-from pgstream.sql.places import place_of_offset, place_of_word
+from pgstream.sql.positions import position_of_offset, position_of_word
 from pgstream.sql.read.listed import select_values
 from pgstream.sql.read.queries import query
 
@@ -38,14 +38,14 @@ def parse(text: str) -> Query:
     try:
         return query_of(statement.tree, text)
     except UnsupportedConstruct as error:
-        place = place_of_word(text, error.construct or "")
-        if place is not None:
-            error.line, error.column = place
+        position = position_of_word(text, error.construct or "")
+        if position is not None:
+            error.line, error.column = position
         raise
 
 
 def query_of(tree: Tree, text: str) -> Query:
-    """The query of PostgreSQL's parse tree, whose places are offsets in the text."""
+    """The query of PostgreSQL's parse tree, whose positions are offsets in the text."""
     if "VALUES" in text.upper():
         select_values(tree)
     made = query(tree)
@@ -60,11 +60,11 @@ def _statements(text: str) -> list[Statement]:
     try:
         return statements(text or "")
     except GrammarError as error:
-        place = None if error.offset is None else place_of_offset(text, error.offset)
+        position = None if error.offset is None else position_of_offset(text, error.offset)
         raise SyntaxFault(
             f"{error.message[:1].upper()}{error.message[1:]}.",
-            line=place.line if place else None,
-            column=place.column if place else None,
+            line=position.line if position else None,
+            column=position.column if position else None,
             hint="Run the query in psql to see PostgreSQL's own message.",
         ) from None
 

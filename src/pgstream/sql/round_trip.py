@@ -2,7 +2,7 @@
 
     statements(write(read(tree))) = tree
 
-for the tree of PostgreSQL's grammar, without places in the text. So nothing is read otherwise
+for the tree of PostgreSQL's grammar, without positions in the text. So nothing is read otherwise
 than PostgreSQL reads it: what would be is refused. These differences say nothing:
 
 - `ASC`, `NULLS LAST` after ASC and `NULLS FIRST` after DESC, which are the default;
@@ -21,7 +21,7 @@ from pgstream.sql.grammar import (
     Tree,
     enum_name,
     first_difference,
-    forget_place,
+    forget_position,
     parts,
     set_enum,
     statements,
@@ -45,11 +45,11 @@ def require_round_trip(tree: Tree, made: exp.Expr) -> None:
 
 
 def _plain(tree: Tree) -> Tree:
-    """The tree without places, and without what says nothing."""
+    """The tree without positions, and without what says nothing."""
     copy = type(tree)()
     copy.CopyFrom(tree)
     for part in parts(copy):
-        forget_place(part)
+        forget_position(part)
         name = part.DESCRIPTOR.name
         if name == "SortBy":
             _plain_order(part)

@@ -73,7 +73,7 @@ class Writer(Postgres):
             return f"{super().lateral_sql(alone)}{joins}"
 
         def without_joins(self, first: exp.Expr) -> tuple[exp.Expr, str]:
-            """The first relation of joins in parentheses, and those, which hang on it."""
+            """The first relation of joins in parentheses, and those joins."""
             if not first.args.get("joins"):
                 return first, ""
             joins = self.expressions(first, key="joins", sep="", flat=True)

@@ -16,7 +16,7 @@ OWNER = "pgs_test_owner"
 ALICE = "pgs_test_alice"
 BOB = "pgs_test_bob"
 
-WORKER, REFRESH, HAND = 1885827073, 1885827074, 1885827075
+WORKER, REFRESH, REQUEST = 1885827073, 1885827074, 1885827075
 
 
 def objects(conn: psycopg.Connection) -> list[tuple]:
@@ -615,10 +615,10 @@ def test_two_sessions_create_on_one_source(database, t):
 
 
 class Worker:
-    """Plays the worker's side of the protocol: sees a hand, writes history.
+    """Plays the worker's side of the protocol: sees a request, writes history.
 
     It gives its answers one by one, and the last one again and again: it cannot tell whether a
-    hand that it has answered is still up or up again.
+    request that it has answered is still there or a new one.
     """
 
     def __init__(self, database, answers, *, populate=False):
@@ -638,20 +638,20 @@ class Worker:
         self.thread.join()
         self.conn.close()
 
-    def hand(self):
+    def request(self):
         return self.conn.execute(
             "SELECT objid::int8 FROM pg_locks WHERE locktype = 'advisory' AND granted"
             " AND classid = %s::int8::oid AND objsubid = 2 AND database ="
             " (SELECT oid FROM pg_database WHERE datname = current_database())",
-            (HAND,),
+            (REQUEST,),
         ).fetchone()
 
     def run(self):
         while not self.stop.wait(0.02):
-            hand = self.hand()
+            request = self.request()
             if self.populate:
                 self.conn.execute("UPDATE pgstream.pgs_stream_tables SET is_populated = true")
-            if hand and self.answers:
+            if request and self.answers:
                 answer = self.answers.pop(0) if self.answers[1:] else self.answers[0]
                 if answer == "VANISH":
                     self.conn.close()
@@ -659,13 +659,13 @@ class Worker:
                 self.conn.execute(
                     "INSERT INTO pgstream.pgs_refresh_history"
                     " (pgs_id, action, status, error_message) VALUES (%s, 'FULL', %s, 'boom')",
-                    (hand[0], answer),
+                    (request[0], answer),
                 )
 
 
-def hands(conn: psycopg.Connection) -> int:
+def requests(conn: psycopg.Connection) -> int:
     query = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = %s::int8::oid"
-    return conn.execute(query, (HAND,)).fetchone()[0]
+    return conn.execute(query, (REQUEST,)).fetchone()[0]
 
 
 @pytest.fixture
@@ -697,30 +697,30 @@ def test_refresh_without_worker_fails_at_once(s):
 def test_refresh_returns_when_the_worker_is_done(database, s):
     with Worker(database, ["RUNNING", "SKIPPED", "COMPLETED"]):
         s.execute(REFRESH_S)
-        assert hands(s) == 0
+        assert requests(s) == 0
         with s.transaction():  # also inside a transaction that does other things
             s.execute("INSERT INTO t VALUES (1, 'a', 1)")
             s.execute(REFRESH_S)
-    assert hands(s) == 0
+    assert requests(s) == 0
 
 
 def test_refresh_raises_the_error_of_the_worker(database, s):
     with Worker(database, ["FAILED"]), refused("PS016", "boom"):
         s.execute(REFRESH_S)
-    assert hands(s) == 0
+    assert requests(s) == 0
 
 
 def test_refresh_notices_that_the_worker_vanishes(database, s):
     with Worker(database, ["VANISH"]), refused("PS013"):
         s.execute(REFRESH_S)
-    assert hands(s) == 0
+    assert requests(s) == 0
 
 
-def test_cancelled_refresh_takes_the_hand_down(database, s):
+def test_cancelled_refresh_withdraws_the_request(database, s):
     s.execute("SET statement_timeout = '300ms'")
     with Worker(database, []), refused("57014"):
         s.execute(REFRESH_S)
-    assert hands(s) == 0
+    assert requests(s) == 0
 
 
 def test_refresh_of_a_table_that_is_dropped_meanwhile(database, s):

@@ -6,7 +6,7 @@ import pytest
 
 from pgstream import errors
 from pgstream.sql.parse import parse
-from pgstream.sql.places import place_of
+from pgstream.sql.positions import position_of
 
 FAULTS = [
     ("", errors.EmptyQuery, "is empty", None),
@@ -33,4 +33,4 @@ def test_faults(
 
 def test_places_count_characters() -> None:
     text = "SELECT 'ä€😀' AS a,\n b FROM t"
-    assert place_of(text, parse(text).expressions[1]) == (2, 2)
+    assert position_of(text, parse(text).expressions[1]) == (2, 2)

@@ -128,5 +128,5 @@ class _Split:
         return [as_item(value, self.name(i)) for i, value in enumerate(values)]
 
     @staticmethod
-    def name(place: int) -> str:
-        return f"__pgs_v{place}"
+    def name(index: int) -> str:
+        return f"__pgs_v{index}"

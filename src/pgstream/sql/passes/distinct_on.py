@@ -47,13 +47,13 @@ def _number(select: exp.Select, names: Names) -> exp.Select:
 
     window = exp.Window(
         this=exp.Anonymous(this="row_number"),
-        partition_by=[_read(below, place) for place in dict.fromkeys(keys)],
+        partition_by=[_read(below, index) for index in dict.fromkeys(keys)],
         over="OVER",
     )
     rest = [_moved(o, below, at) for o, at in zip(ordered, orders, strict=True) if at not in keys]
     if rest:
         window.set("order", exp.Order(expressions=rest))
-    passed: list[exp.Expr] = [_read(below, place) for place in range(len(values))]
+    passed: list[exp.Expr] = [_read(below, index) for index in range(len(values))]
     middle = exp.Select(expressions=[*passed, as_item(window, number)])
     middle.set("from_", derived(inner, below))
 
@@ -68,23 +68,23 @@ def _number(select: exp.Select, names: Names) -> exp.Select:
 
 
 def _column(values: list[exp.Expr], wanted: exp.Expr) -> int:
-    """The place of an expression among the values; it becomes the last one if it is new."""
-    for place, value in enumerate(values):
+    """The index of an expression among the values; it becomes the last one if it is new."""
+    for index, value in enumerate(values):
         if bare(value) == bare(wanted):
-            return place
+            return index
     values.append(wanted)
     return len(values) - 1
 
 
-def _name(place: int) -> str:
-    return f"__pgs_c{place}"
+def _name(index: int) -> str:
+    return f"__pgs_c{index}"
 
 
-def _read(alias: str, place: int) -> exp.Column:
-    return exp.column(_name(place), table=alias)
+def _read(alias: str, index: int) -> exp.Column:
+    return exp.column(_name(index), table=alias)
 
 
-def _moved(ordered: exp.Ordered, alias: str, place: int) -> exp.Ordered:
+def _moved(ordered: exp.Ordered, alias: str, index: int) -> exp.Ordered:
     copy = ordered.copy()
-    copy.set("this", _read(alias, place))
+    copy.set("this", _read(alias, index))
     return copy

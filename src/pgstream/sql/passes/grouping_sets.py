@@ -104,7 +104,7 @@ class _Expansion:
         self.sets: list[Keys] = sets_of(select.args["group"])
         self.keys: list[exp.Expr] = list(dict.fromkeys(key for one in self.sets for key in one))
         self.dependent: list[exp.Expr] = []
-        """Columns that hang on a grouped primary key."""
+        """Columns that depend on a grouped primary key."""
         self.arguments: list[exp.Expr] = []
         self.has_empty = any(not keys for keys in self.sets)
         self.require_distinct_keys()
@@ -137,17 +137,17 @@ class _Expansion:
     # --- above the grouping -----------------------------------------------------------------
 
     def above(self, node: exp.Expr) -> exp.Expr | None:
-        place = self.key(node)
-        if place is not None:
-            return self.column("k", place)
+        index = self.key(node)
+        if index is not None:
+            return self.column("k", index)
         if self.level.owns_aggregate(node):
             return self.grouping(node) if is_grouping(node) else self.call(node)
         if self.level.owns_column(node):
-            return self.column("d", _place(self.dependent, node))
+            return self.column("d", _index(self.dependent, node))
         return None
 
     def key(self, node: exp.Expr) -> int | None:
-        """The place of the expression among the keys. A constant is a key where it is the
+        """The index of the expression among the keys. A constant is a key where it is the
         whole item: of GROUP BY 1::integer, the 1 in SELECT 1, but not that in SELECT x + 1."""
         value = bare(node)
         if not _is_constant(value):
@@ -224,7 +224,7 @@ class _Expansion:
             return self.arguments_below(node)
         if not self.level.reads(node):
             return node.copy()
-        return self.column("a", _place(self.arguments, bare(node)))
+        return self.column("a", _index(self.arguments, bare(node)))
 
     # --- the repeated input -----------------------------------------------------------------
 
@@ -261,14 +261,14 @@ class _Expansion:
             items.append(as_item(is_row, IS_ROW))
         return exp.Select(expressions=items)
 
-    def column(self, kind: str, place: int) -> exp.Column:
-        return self.read(f"__pgs_{kind}{place}")
+    def column(self, kind: str, index: int) -> exp.Column:
+        return self.read(f"__pgs_{kind}{index}")
 
     def read(self, name: str) -> exp.Column:
         return exp.column(name, table=self.alias)
 
 
-def _place(values: list[exp.Expr], wanted: exp.Expr) -> int:
+def _index(values: list[exp.Expr], wanted: exp.Expr) -> int:
     if wanted not in values:
         values.append(wanted.copy())
     return values.index(wanted)

@@ -1,4 +1,4 @@
-"""refuse: stops at what a stream table does not support, with its place and a way out.
+"""refuse: stops at what a stream table does not support, with its position and a way out.
 
 Before: any SELECT.  After: the same SELECT, known to use supported constructs only.
 Each refusal is a row of REFUSALS: what it looks for, its name, the reason, the way out.
@@ -16,7 +16,7 @@ from pgstream.sql.grouping import CONSTRUCT, REASON, WAY_OUT, too_many
 from pgstream.sql.limits import is_cut_without_order, is_offset_without_limit
 from pgstream.sql.parse import Query
 from pgstream.sql.passes.sorted_input import inherits_order
-from pgstream.sql.places import place_of
+from pgstream.sql.positions import position_of
 
 
 class Refusal(NamedTuple):
@@ -89,12 +89,12 @@ REFUSALS: tuple[Refusal, ...] = (
 def refuse(query: Query, text: str) -> Query:
     for node, refusal in _refused(query):
         name = refusal.construct
-        place = place_of(text, node, refusal.keyword)
+        position = position_of(text, node, refusal.keyword)
         raise UnsupportedConstruct(
             f"{name} is not supported in a stream table's query.",
             construct=name,
-            line=place.line if place else None,
-            column=place.column if place else None,
+            line=position.line if position else None,
+            column=position.column if position else None,
             detail=refusal.reason,
             hint=refusal.way_out,
         )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from pgstream.sql.cut import is_cut, is_grouped, output_place
+from pgstream.sql.cut import is_cut, is_grouped, output_index
 from pgstream.sql.nodes import Worded
 from pgstream.sql.ordered_calls import add_order, is_distinct, order_of
 from pgstream.sql.parse import Query
@@ -67,15 +67,15 @@ def _sort(select: exp.Select, names: Names) -> exp.Select:
 # --- what shows the order -------------------------------------------------------------------------
 
 
-def _places(select: exp.Select) -> list[exp.Expr]:
+def _clauses(select: exp.Select) -> list[exp.Expr]:
     clauses = [*select.expressions, select.args.get("having"), select.args.get("order")]
     return [clause for clause in clauses if clause is not None]
 
 
 def _collecting(select: exp.Select) -> Iterator[exp.Expr]:
     own = aliases(select)
-    for place in _places(select):
-        for part in parts(place):
+    for clause in _clauses(select):
+        for part in parts(clause):
             if _collects(part) and _reads_one_of(part, own):
                 yield part
 
@@ -94,8 +94,8 @@ def _reads_one_of(call: exp.Expr, own: frozenset[str]) -> bool:
 
 
 def _unordered_windows(select: exp.Select) -> Iterator[exp.Window]:
-    for place in _places(select):
-        for part in parts(place):
+    for clause in _clauses(select):
+        for part in parts(clause):
             if isinstance(part, exp.Window) and not part.args.get("order") and _shows_order(part):
                 yield part
 
@@ -203,11 +203,11 @@ def _compares_rows(select: exp.Select) -> bool:
     return distinct is not None and distinct.args.get("on") is None
 
 
-def _output_name(items: list[exp.Expr], place: int) -> exp.Identifier:
-    item = items[place] if place < len(items) else None
+def _output_name(items: list[exp.Expr], index: int) -> exp.Identifier:
+    item = items[index] if index < len(items) else None
     name = item.args["alias"] if isinstance(item, exp.Alias) else item and item.this
     # PostgreSQL prints a name for each; a user's text may have a star.
-    return name if isinstance(name, exp.Identifier) else exp.to_identifier(f"column{place + 1}")
+    return name if isinstance(name, exp.Identifier) else exp.to_identifier(f"column{index + 1}")
 
 
 @dataclass(frozen=True)
@@ -286,14 +286,14 @@ class _Orders:
             return []
         found: list[tuple[exp.Identifier, exp.Ordered]] = []
         for key in self.of_query(query):
-            place = output_place(key.this, first.expressions)
-            if place is None:
+            index = output_index(key.this, first.expressions)
+            if index is None:
                 if query is not first or _compares_rows(first):
                     return []
-                place = len(first.expressions)
+                index = len(first.expressions)
                 first.append("expressions", exp.Alias(this=key.this.copy(), alias=self.hidden()))
-            own = _output_name(first.expressions, place)
-            found.append((given[place] if place < len(given) else own, key))
+            own = _output_name(first.expressions, index)
+            found.append((given[index] if index < len(given) else own, key))
         return found
 
     def of_query(self, query: exp.Expr) -> Keys:

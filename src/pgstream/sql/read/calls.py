@@ -49,7 +49,7 @@ def call(tree: Tree, read: Read) -> exp.Expr:
 
 
 def arguments(tree: Tree, read: Read) -> list[exp.Expr]:
-    """DISTINCT holds all of them, ORDER BY hangs on the last."""
+    """DISTINCT holds all of them, ORDER BY belongs to the last."""
     given: list[exp.Expr] = [exp.Star()] if tree.agg_star else [read(arg) for arg in tree.args]
     if tree.func_variadic:
         given[-1] = exp.Variadic(this=given[-1])

@@ -275,7 +275,7 @@ def _worded(name: str, is_operation: bool = False) -> Callable[[Tree], exp.Expr]
 
 
 def sql_value(node: Tree) -> exp.Expr:
-    """CURRENT_DATE and its kin."""
+    """CURRENT_DATE and similar."""
     name = enum_name(node.sqlvalue_function, "op").removeprefix("SVFOP_").removesuffix("_N")
     return worded(name.lower(), node, read)
 

@@ -1,7 +1,7 @@
 """FROM: tables, joins, subqueries, VALUES and functions.
 
-The joins of the first item hang on the SELECT; those of another item are in parentheses, in which
-they hang on their first relation.
+The joins of the first item belong to the SELECT; those of another item are in parentheses, in which
+they belong to their first relation.
 """
 
 from __future__ import annotations

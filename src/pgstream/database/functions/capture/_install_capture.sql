@@ -1,5 +1,5 @@
 -- Make sure that the changes of a source are captured, in its present shape. If its columns or
--- triggers changed meanwhile, changes may be lost: those who read it must start anew.
+-- triggers changed meanwhile, changes may be lost: those who read it must start again.
 -- The worker writes the buffer of a stream table, so that has no triggers.
 CREATE OR REPLACE FUNCTION pgstream._install_capture(relid oid) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

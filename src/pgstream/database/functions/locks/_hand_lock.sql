@@ -1,5 +1,0 @@
--- The class of the lock by which somebody asks for a refresh: shared, of the session.
-CREATE OR REPLACE FUNCTION pgstream._hand_lock() RETURNS int LANGUAGE sql IMMUTABLE
-    AS 'SELECT 1885827075';
-
-GRANT EXECUTE ON FUNCTION pgstream._hand_lock() TO PUBLIC;
