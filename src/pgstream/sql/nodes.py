@@ -38,3 +38,10 @@ class Described(exp.Expression):
     """f(x) AS (a integer, b text), in ROWS FROM."""
 
     arg_types = {"this": True, "words": True}  # noqa: RUF012
+
+
+class Unread(exp.Expression):
+    """A query inside of an expression or of FROM, which the query around it reads: so these need
+    not know queries. `tree` is PostgreSQL's own."""
+
+    arg_types = {"tree": True}  # noqa: RUF012

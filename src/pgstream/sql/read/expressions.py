@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.grammar import Tree, enum_name, expression_text, kind_of, unwrapped
-from pgstream.sql.nodes import Operation, Prefix, Worded
+from pgstream.sql.nodes import Operation, Prefix, Unread, Worded
 from pgstream.sql.read.calls import function, json_aggregate
 from pgstream.sql.read.names import identifier, placed, strings
 from pgstream.sql.read.types import data_type
@@ -248,10 +248,8 @@ def named_argument(node: Tree) -> exp.Expr:
 
 
 def subquery(node: Tree) -> exp.Expr:
-    from pgstream.sql.read.queries import query  # queries hold expressions, and these queries
-
     tree = node.sub_link
-    rows = query(unwrapped(tree.subselect))
+    rows = Unread(tree=unwrapped(tree.subselect))
     match kind := enum_name(tree, "sub_link_type"):
         case "EXISTS_SUBLINK":
             return exp.Paren(this=exp.Exists(this=rows))

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.grammar import Tree, enum_name, kind_of, unwrapped
+from pgstream.sql.nodes import Unread
 from pgstream.sql.read.calls import named_window, order
 from pgstream.sql.read.expressions import all_of, read
 from pgstream.sql.read.names import identifier, placed, strings
@@ -40,6 +41,8 @@ def query(tree: Tree) -> Query:
         made.set("offset", exp.Offset(expression=read(tree.limit_offset)))
     if tree.locking_clause:
         made.set("locks", [exp.Lock(update=True)])
+    for inner in list(made.find_all(Unread)):
+        inner.replace(query(inner.args["tree"]))
     return made
 
 

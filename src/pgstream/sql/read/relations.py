@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.grammar import Tree, enum_name, kind_of, type_text, unwrapped
-from pgstream.sql.nodes import Described
+from pgstream.sql.nodes import Described, Unread
 from pgstream.sql.read.expressions import all_of, read
 from pgstream.sql.read.names import identifier, placed, strings, table_alias
 from pgstream.sql.read.types import data_type
@@ -91,8 +91,6 @@ def table(tree: Tree) -> exp.Expr:
 
 
 def subquery(tree: Tree) -> exp.Expr:
-    from pgstream.sql.read.queries import query  # a query has a FROM clause, and this has queries
-
     rows = unwrapped(tree.subquery)
     alias = table_alias(tree.alias)
     if is_list(rows):
@@ -103,8 +101,8 @@ def subquery(tree: Tree) -> exp.Expr:
         values.set("alias", alias)
         return values
     if tree.lateral:
-        return exp.Lateral(this=exp.Subquery(this=query(rows)), alias=alias)
-    return exp.Subquery(this=query(rows), alias=alias)
+        return exp.Lateral(this=exp.Subquery(this=Unread(tree=rows)), alias=alias)
+    return exp.Subquery(this=Unread(tree=rows), alias=alias)
 
 
 def is_list(query: Tree) -> bool:
