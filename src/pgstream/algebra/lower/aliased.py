@@ -29,7 +29,7 @@ def alias_joins(
     node: exp.Expr, tree: Node, offset: int, before: Scope, scope: Scope
 ) -> tuple[Node, Scope]:
     """The joins as one table; `before` is the scope before the joins, `scope` that of them."""
-    outputs = _Joins(before, scope).joined(node.this)
+    outputs = _Joins(before, scope).outputs(node.this)
     alias = node.args["alias"]
     given = [name.name for name in alias.args.get("columns") or ()]
     names = [*given, *(output.name for output in outputs[len(given) :])]
@@ -49,7 +49,7 @@ class _Joins:
         self.tables = {table.alias: table for table in scope.tables[len(before.tables) :]}
         self.merged = list(scope.merged[len(before.merged) :])
 
-    def joined(self, node: exp.Expr) -> list[Output]:
+    def outputs(self, node: exp.Expr) -> list[Output]:
         """The columns of a relation and of what is joined to it."""
         outputs = self.relation(node)
         for join in node.args.get("joins") or ():
@@ -67,7 +67,7 @@ class _Joins:
 
     def relation(self, node: exp.Expr) -> list[Output]:
         if node.alias_or_name not in self.tables:  # joins in parentheses
-            return self.joined(node.this)
+            return self.outputs(node.this)
         table = self.tables[node.alias_or_name]
         known = {name: self.scope.ref(table.offset + i) for i, name in enumerate(table.names)}
         return [Output(name, known.get(name)) for name in self.names(node, table)]

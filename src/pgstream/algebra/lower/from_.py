@@ -120,28 +120,21 @@ def _join(left: Node, join: exp.Join, offset: int, start: int, scope: Scope) -> 
     for name in common_columns(join, ours, theirs):
         same, scope = equality(name, ours, theirs, join, scope)
         parts.append(shift(same, -offset))
-    return _by_side(left, right, join.side.upper(), parts, ours, theirs, scope)
+    side = join.side.upper()
+    padded = {"LEFT": theirs, "RIGHT": ours, "FULL": (*ours, *theirs)}.get(side, ())
+    return _by_side(left, right, side, parts), scope.padding(padded)
 
 
-def _by_side(
-    left: Node,
-    right: Node,
-    side: str,
-    parts: list[Expression],
-    ours: Sequence[Table],
-    theirs: Sequence[Table],
-    scope: Scope,
-) -> Lowered:
+def _by_side(left: Node, right: Node, side: str, parts: list[Expression]) -> Node:
     match side:
         case "LEFT":
-            return outer_join(left, right, parts, keeps_right=False), scope.padding(theirs)
+            return outer_join(left, right, parts, keeps_right=False)
         case "FULL":
-            both = scope.padding([*ours, *theirs])
-            return outer_join(left, right, parts, keeps_right=True), both
+            return outer_join(left, right, parts, keeps_right=True)
         case "RIGHT":
-            return right_join(left, right, parts), scope.padding(ours)
+            return right_join(left, right, parts)
         case _:
-            return push_down(Join(left, right), parts), scope
+            return push_down(Join(left, right), parts)
 
 
 def _on(join: exp.Join, offset: int, scope: Scope) -> list[Expression]:

@@ -192,12 +192,12 @@ class _Grouped:
         if value is None:
             return AggregateCall(call.function, None, BIGINT)
         type_ = self.result(call.function, value.type)
-        place, scale = placed(value, expressions), None
+        index, scale = index_in(value, expressions), None
         if (decimals := self.scale(call)) is not None:
             if call.condition is not None:
                 decimals = self.filtered(decimals, call.condition)
-            scale = placed(decimals, expressions)
-        return AggregateCall(call.function, place, type_, scale)
+            scale = index_in(decimals, expressions)
+        return AggregateCall(call.function, index, type_, scale)
 
     def result(self, function: str, argument: Type) -> Type:
         return self.scope.catalog.type_of(f"{function}(s.c0)", {0: argument})
@@ -228,10 +228,9 @@ class _Grouped:
             self.require_spellings(call)
         texts = [self.written(call, expressions) for call in self.calls]
         tree = self.narrowed(expressions)
-        places = range(len(expressions))
         types = {i: column.type for i, column in enumerate(tree.columns)}
         keys = [own_spelling(f"c{i}", types[i]) for i in range(width)]
-        order = ", ".join([*keys, *(f"c{i}::text" for i in places[width:])]) or "1"
+        order = ", ".join([*keys, *(f"c{i}::text" for i in range(width, len(expressions)))]) or "1"
         numbered = f"SELECT *, row_number() OVER (ORDER BY {order}) AS {NUMBER} FROM {ROWS}"
         items = [*(shown_spelling(f"r.c{i}", types[i]) for i in range(width)), *texts]
         query = select(items, f"({numbered}) r", "1::bigint")
@@ -256,20 +255,20 @@ class _Grouped:
         """The call over the columns of the rows handed over."""
 
         def column(part: exp.Expr) -> exp.Expr:
-            return self.handed(part, expressions) if isinstance(part, exp.Column) else part
+            return self.handed_over(part, expressions) if isinstance(part, exp.Column) else part
 
         return write(in_order(call.copy().transform(column)))
 
-    def handed(self, node: exp.Expr, expressions: list[Expression]) -> exp.Expr:
+    def handed_over(self, node: exp.Expr, expressions: list[Expression]) -> exp.Expr:
         """The column of the rows handed over. A numeric of any scale goes as text where a scan
         can write it, so that each value keeps its own digits."""
         value = self.scope.convert(node)
         if value.type.is_numeric and value.type.digits is None:
             text = self.value(exp.cast(node.copy(), "text"))
             if isinstance(text, Ref):
-                column = exp.column(f"c{placed(text, expressions)}", table="r")
+                column = exp.column(f"c{index_in(text, expressions)}", table="r")
                 return exp.cast(column, "numeric")
-        return exp.column(f"c{placed(value, expressions)}", table="r")
+        return exp.column(f"c{index_in(value, expressions)}", table="r")
 
     # --- above ------------------------------------------------------------------------------
 
@@ -281,15 +280,15 @@ class _Grouped:
             if node == grouped:
                 return self.above_ref(len(self.domain) + i)
         if is_aggregate(node):
-            place = len(self.domain) + len(self.keys) + self.calls.index(node)
-            return self.above_ref(place)
+            first = len(self.domain) + len(self.keys)
+            return self.above_ref(first + self.calls.index(node))
         return None
 
     def above_ref(self, index: int) -> Ref:
         return Ref(index, self.types[index])
 
 
-def placed(value: Expression, expressions: list[Expression]) -> int:
+def index_in(value: Expression, expressions: list[Expression]) -> int:
     """Where the value stands among the expressions; it is added if it is not there."""
     if value not in expressions:
         expressions.append(value)

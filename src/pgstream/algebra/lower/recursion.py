@@ -49,6 +49,11 @@ class Use(Scan):
 
     recursion: Recursion
 
+    def with_computed(
+        self, index: int, compute: Callable[[Field], Field]
+    ) -> tuple[Node, int] | None:
+        return None  # its rows come from Spark, before they are stored
+
 
 def numbered(tree: Node) -> tuple[Node, tuple[Recursion, ...]]:
     """The tree over numbered tables, and the recursions that it reads, directly or not; those

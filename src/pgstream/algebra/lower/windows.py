@@ -33,7 +33,8 @@ from pgstream.sql.walk import argument_mark, argument_value, parts
 
 # What does not depend on the digits with which a numeric is written.
 EXACT = ("count", "sum", "min", "max", "lag", "lead", "first_value", "last_value", "nth_value")
-Place = tuple[tuple[int, ...], WindowCall]
+Partitioned = tuple[tuple[int, ...], WindowCall]
+"""A call and the keys of its partition."""
 
 
 def attach_windows(tree: Node, node: exp.Select, scope: Scope) -> tuple[Node, Scope]:
@@ -51,15 +52,15 @@ def attach_windows(tree: Node, node: exp.Select, scope: Scope) -> tuple[Node, Sc
     calls = {text: reading.call(part) for text, part in found.items()}
     tree = reading.with_arguments(tree)
     columns = list(tree.columns[width:])
-    indexes: dict[Place, int] = {}
+    indexes: dict[Partitioned, int] = {}
     for keys, group in grouped(calls.values(), [c.type for c in tree.columns]):
         indexes |= {(keys, call): len(tree.columns) + i for i, call in enumerate(group)}
         on_spark = spark_form(group[0], [c.type for c in tree.columns]) is not None
         tree = Window(tree, keys, group) if on_spark else by_postgres(tree, keys, group)
         columns += [Column(call.function, call.type) for call in group]
     scope = scope.having(Table("", width, (), tuple(columns)))  # no scan computes these
-    for text, place in calls.items():
-        scope = scope.replacing(found[text], scope.ref(indexes[place]))
+    for text, call in calls.items():
+        scope = scope.replacing(found[text], scope.ref(indexes[call]))
     return tree, scope
 
 
@@ -80,7 +81,7 @@ class _Calls:
         names += [f"w{i}" for i in range(len(self.added))]
         return Project(tree, (*kept, *self.added), tuple(names))
 
-    def call(self, node: exp.Window) -> Place:
+    def call(self, node: exp.Window) -> Partitioned:
         keys = [ref.index for ref in self.scope.domain_columns]
         for part in node.args.get("partition_by") or ():
             keys.append(self.key(part))
@@ -147,17 +148,17 @@ class _Calls:
 
 
 def grouped(
-    places: Iterable[Place], types: list[Type]
+    calls: Iterable[Partitioned], types: list[Type]
 ) -> Iterable[tuple[tuple[int, ...], tuple[WindowCall, ...]]]:
     """Calls that one node computes: of one partition, and for PostgreSQL of one order."""
     groups: dict[tuple[tuple[int, ...], bool, tuple[Order, ...]], list[WindowCall]] = {}
-    for keys, call in places:
+    for keys, call in calls:
         on_spark = spark_form(call, types) is not None
         group = groups.setdefault((keys, on_spark, () if on_spark else call.order), [])
         if call not in group:
             group.append(call)
-    for (keys, _, _), calls in groups.items():
-        yield keys, tuple(calls)
+    for (keys, _, _), group in groups.items():
+        yield keys, tuple(group)
 
 
 def called(node: exp.Expr) -> tuple[str, list[exp.Expr]]:
