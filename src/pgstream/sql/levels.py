@@ -76,7 +76,7 @@ class Level:
         self.select = select
         self.names = aliases(select)
 
-    def places(self) -> list[exp.Expr]:
+    def clauses(self) -> list[exp.Expr]:
         """Copies of what stands above the FROM clause, WHERE and GROUP BY."""
         args = self.select.args
         clauses = [*args["expressions"], args.get("having"), args.get("order")]
@@ -85,7 +85,7 @@ class Level:
     def is_grouped(self) -> bool:
         if self.select.args.get("group") or self.select.args.get("having"):
             return True
-        return any(self.owns_aggregate(n) for place in self.places() for n in place.walk())
+        return any(self.owns_aggregate(n) for clause in self.clauses() for n in clause.walk())
 
     def owns_aggregate(self, node: exp.Expr) -> bool:
         """The level of a call is that of its columns, wherever the call stands: sum(t.x) in

@@ -53,19 +53,19 @@ def _above_groups(select: exp.Select, names: Names) -> exp.Select:
     def is_below(node: exp.Expr) -> bool:
         return bare(node) in keys or level.owns_aggregate(node)
 
-    def waits(place: exp.Expr) -> bool:
+    def waits(clause: exp.Expr) -> bool:
         """Has a window function or a subquery that is not in a key or an aggregate."""
-        found = place.copy().walk(prune=is_below)
+        found = clause.copy().walk(prune=is_below)
         return any(isinstance(n, exp.Window | exp.Query) and not is_below(n) for n in found)
 
-    if not any(map(waits, level.places())):
+    if not any(map(waits, level.clauses())):
         return select
     return _Split(level, names, is_below).split(waits)
 
 
 def _above_windows(select: exp.Select, names: Names) -> exp.Select:
     level = Level(qualified(select))
-    if level.is_grouped() or not any(map(_compares_window, level.places())):
+    if level.is_grouped() or not any(map(_compares_window, level.clauses())):
         return select
     return _Split(level, names, _is_window).split(_compares_window)
 
@@ -74,9 +74,9 @@ def _is_window(node: exp.Expr) -> bool:
     return isinstance(node, exp.Window) and node.find_ancestor(exp.Select) is None
 
 
-def _compares_window(place: exp.Expr) -> bool:
+def _compares_window(clause: exp.Expr) -> bool:
     """x IN (SELECT …), or x op ANY (SELECT …), with a window function in x."""
-    nodes = place.walk(prune=is_query)
+    nodes = clause.walk(prune=is_query)
     return any(compares_with_rows(node) and node.this.find(exp.Window) for node in nodes)
 
 

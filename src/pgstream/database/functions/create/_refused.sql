@@ -8,7 +8,9 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     WITH RECURSIVE nodes AS MATERIALIZED (
         SELECT n.*, n.path[cardinality(n.path)] AS id, n.path[cardinality(n.path) - 1] AS parent
           FROM pg_rewrite r CROSS JOIN LATERAL pgstream._tree_nodes(r.ev_action::text) n
-         WHERE r.ev_class = p_view AND r.ev_type = '1'),
+         WHERE r.ev_class = p_view AND r.ev_type = '1'
+           -- Most trees have none of these, and need not be taken apart.
+           AND r.ev_action::text ~ ':(?:limitCount|limitOffset) \{|:rowMarks \(|:inh false|\{TABLESAMPLE'),
     tables AS (  -- PostgreSQL 15 lists the view itself, as OLD and NEW
         SELECT * FROM nodes
          WHERE kind = 'RANGETBLENTRY' AND ':rtekind 0' = ANY (fields)
