@@ -26,7 +26,7 @@ SHORT_LIVED = {
 @contextmanager
 def open_stream(dsn: str, sessions: Sessions, settings: Settings) -> Iterator[PgStream]:
     """A stream that shares Spark's sessions with other tests."""
-    with PgStream(dsn, sessions, settings=settings) as stream:
+    with PgStream(dsn, settings=settings, sessions=sessions) as stream:
         yield stream
 
 

@@ -43,8 +43,8 @@ class PgStreamWarning(UserWarning):
 class PgStream:
     """A database with stream tables. Use it as a context manager, from one thread.
 
-    `spark` is a session of yours, or `Sessions` that several of these share: whoever made it
-    ends it.
+    `spark` is a session of yours; `sessions` are those that several of these share, and that
+    whoever made them ends.
     """
 
     @known_errors()
@@ -54,6 +54,7 @@ class PgStream:
         spark: Any = None,
         server: EmbeddedServer | None = None,
         settings: Settings | None = None,
+        sessions: Sessions | None = None,
     ) -> None:
         self.dsn = dsn
         self.server = server
@@ -64,8 +65,8 @@ class PgStream:
             for each in (self.connection, self.own):
                 each.add_notice_handler(_warn)
             self.settings = settings or self._load_settings()
-            self._ends_sessions = not isinstance(spark, Sessions)
-            self.sessions = spark if isinstance(spark, Sessions) else Sessions(self.settings, spark)
+            self._ends_sessions = sessions is None
+            self.sessions = sessions or Sessions(self.settings, spark)
             self.refresher = Refresher(dsn, self.sessions, self.settings)
             opened.pop_all()
 

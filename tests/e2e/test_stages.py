@@ -13,6 +13,9 @@ from helpers import create_exact, refresh_exact, script
 from pgstream.catalog.records import Action, RefreshResult
 from pgstream.client import PgStream
 from pgstream.refresh import cycle
+from pgstream.refresh.stages.stage import Step
+from pgstream.refresh.stages.stages_of import Stages
+from pgstream.refresh.stages.work import Work
 
 ROOT = Path(__file__).parents[2]
 QUERIES = {
@@ -33,10 +36,10 @@ CHANGES = (
     "DELETE FROM t WHERE g = 2",
     "INSERT INTO t VALUES (40, 2, 9, 1)",
 )
+# Of this backend; PostgreSQL may still count what an earlier transaction of it wrote.
 WRITTEN = """
-SELECT schemaname || '.' || relname FROM pg_stat_xact_user_tables
-WHERE n_tup_ins + n_tup_upd + n_tup_del > 0 AND schemaname NOT LIKE 'pg_temp%'
-  AND relname NOT IN ('pgs_stream_tables', 'pgs_refresh_history')
+SELECT schemaname, relname, n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_xact_user_tables
+WHERE schemaname NOT LIKE 'pg_temp%' ORDER BY 1, 2
 """
 
 
@@ -70,20 +73,22 @@ def are_in_order(ran: tuple[str, ...], listed: list[str]) -> bool:
 
 @contextmanager
 def nothing_written_before_applying() -> Iterator[None]:
-    """Within a cycle of one table: asked in its committing transaction."""
-    seen: list[object] = []
+    ran: list[object] = []
     original = cycle.run_stages
 
-    def looks(stages: object, step: object, work: object) -> object:
+    def looks(stages: Stages, step: Step, work: Work) -> Work:
+        ran.append(step)
+        if step is Step.APPLY:
+            return original(stages, step, work)
+        connection = work.tools.connections.apply
+        before = connection.execute(WRITTEN).fetchall()
         after = original(stages, step, work)
-        if step == "compute":
-            seen.append(work.tools.connections.apply.execute(WRITTEN).fetchall())
+        assert connection.execute(WRITTEN).fetchall() == before
         return after
 
     with patch.object(cycle, "run_stages", looks):
         yield
-    assert seen, "no stage ran"
-    assert seen == [[]] * len(seen)
+    assert ran, "no stage ran"
 
 
 def refreshed(ps: PgStream, name: str, full: bool = False) -> RefreshResult:
@@ -104,11 +109,7 @@ def test_what_is_explained_is_what_runs(stream: PgStream) -> None:
     for change in CHANGES:
         stream.execute(change)
         for kind in QUERIES:
-            result = (
-                refreshed(stream, name_of(kind))
-                if kind != "upstream"
-                else (stream.refresh_stream_table("upstream"))
-            )
+            result = refreshed(stream, name_of(kind))
             listed = explained(stream, name_of(kind), "Differential Stages")
             assert are_in_order(result.stages, listed), (result.stages, listed)
             ran[kind].update(result.stages)

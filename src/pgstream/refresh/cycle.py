@@ -6,7 +6,8 @@ The steps compute and apply consist of stages, in `refresh/stages`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -166,7 +167,7 @@ class Cycle:
         prepared = self.preparations.of(self.connections.apply, table, numerics)
         if numerics is Numerics.ON_SPARK:
             try:
-                with self.connections.apply.transaction():  # a savepoint
+                with self.savepoints(prepared):
                     return self.attempt(prepared, changes, decision, snapshot, pending), numerics
             except NumericRange as error:
                 prepared = self.prepared_by_postgres(table, error)
@@ -175,6 +176,15 @@ class Cycle:
         decision = replace(decision, reason=f"{decision.reason}; PostgreSQL computes on numerics")
         result = self.attempt(prepared, changes, decision, snapshot, pending)
         return result, Numerics.BY_POSTGRES
+
+    @contextmanager
+    def savepoints(self, prepared: Prepared) -> Iterator[None]:
+        """The reader's gives up its locks on the tables of recursive CTEs: the other plan makes
+        these tables again."""
+        apply, reader = self.connections.apply, self.connections.reader
+        locks = reader.transaction() if prepared.plan.recursions else nullcontext()
+        with apply.transaction(), locks:
+            yield
 
     def prepared_by_postgres(self, table: StreamTable, error: NumericRange) -> Prepared:
         """The plan in which Spark does not compute on numerics; raises the error if there is
