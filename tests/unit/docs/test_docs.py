@@ -139,3 +139,13 @@ def test_python_examples_compile(document: Path) -> None:
         r"^```python\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     ):
         compile(code, document.name, "exec")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_that_are_named_exist(document: Path) -> None:
+    """Named from the package on, or from a room of several rooms."""
+    package = ROOT / "src" / "pgstream"
+    homes = (ROOT, package, package / "algebra", package / "refresh", ROOT / "tests")
+    text = document.read_text(encoding="utf-8")
+    for name in re.findall(r"`([a-z]\w*/[a-z_/]*\w\.(?:py|sql))`", text):
+        assert any((home / name).exists() for home in homes), f"{document.name} names {name}"
