@@ -18,7 +18,8 @@ class ChooseFirstRows(Stage):
     @property
     def does(self) -> str:
         of = "all rows" if self.whole else "the stored first rows and the change"
-        return f"PostgreSQL sorts {of}: the first {self.top.size} stay"
+        ties = " and those that tie" if self.top.ties else ""
+        return f"PostgreSQL sorts {of}: the first {self.top.size}{ties} stay"
 
     def run(self, work: Work) -> Work:
         rows = work.tools.top_rows
