@@ -9,6 +9,8 @@ The function is a function of the row, so the rows of a change are expanded by t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from pgstream.algebra.lower.scope import Scope, Table
@@ -26,6 +28,18 @@ def expand(
     """The rows of the tree, each with the rows of its function; a row without any is kept,
     padded with NULLs, if there is a condition: that is LEFT JOIN … ON."""
     alias = node.alias or node.alias_or_name
+    over_rows = _over_rows(alias, offset, scope)
+    call = write(_alone(node).transform(over_rows))
+    on = None if condition is None else write(condition.copy().transform(over_rows))
+    tree = _expanded(left, call, on, scope)
+    made = tree.columns[len(left.columns) :]
+    names = tuple(column.name for column in made)
+    table = Table(alias, offset + len(left.columns), names, made, padded=on is not None)
+    return tree, scope.having(table)
+
+
+def _over_rows(alias: str, offset: int, scope: Scope) -> Callable[[exp.Expr], exp.Expr]:
+    """Makes columns of FROM those of the rows handed over, and names the function's own."""
 
     def column(part: exp.Expr) -> exp.Expr:
         if not isinstance(part, exp.Column):
@@ -36,27 +50,27 @@ def expand(
         require_own_spelling(scope.ref(index).type, alias)
         return exp.column(f"c{index - offset}", table="r")
 
+    return column
+
+
+def _alone(node: exp.Expr) -> exp.Expr:
+    """The call under our alias; what belongs to it is joined afterwards."""
     alone = node.copy()
-    alone.set("joins", None)  # what belongs to it is joined afterwards
+    alone.set("joins", None)
     named = alone.args.get("alias") or exp.TableAlias()
     named.set("this", exp.to_identifier(FUNCTION))
     alone.set("alias", named)
-    call = write(alone.transform(column))
-    how = "CROSS JOIN LATERAL"
-    on = ""
-    if condition is not None:
-        how, on = "LEFT JOIN LATERAL", f" ON {write(condition.copy().transform(column))}"
+    return alone
+
+
+def _expanded(left: Node, call: str, on: str | None, scope: Scope) -> ByPostgres:
     base = over(left)
-    source = f"{base.source} {how} {call}{on}"
-    width = len(left.columns)
-    kept = [f"r.c{i}" for i in range(width)]
+    joined = f"CROSS JOIN LATERAL {call}" if on is None else f"LEFT JOIN LATERAL {call} ON {on}"
+    source = f"{base.source} {joined}"
+    kept = [f"r.c{i}" for i in range(len(left.columns))]
     types = {i: c.type for i, c in enumerate(base.input.columns)}
     made = scope.catalog.row_of(f"SELECT {FUNCTION}.* FROM {source}", types)
     items = [f"{FUNCTION}.{write(exp.to_identifier(name, quoted=True))}" for name, _ in made]
     shape = left.columns + tuple(Column(name, type_) for name, type_ in made)
     origins = (*base.origins, *(None for _ in made))
-    tree = ByPostgres(base.input, select([*kept, *items], source), shape, origins, base.keys, call)
-    names = tuple(name for name, _ in made)
-    is_padded = condition is not None
-    table = Table(alias, offset + width, names, tree.columns[width:], padded=is_padded)
-    return tree, scope.having(table)
+    return ByPostgres(base.input, select([*kept, *items], source), shape, origins, base.keys, call)
