@@ -62,9 +62,9 @@ def bench(
     unknown = [name for name in chosen if name not in SCENARIOS]
     if unknown:
         raise typer.BadParameter(f"There is no scenario {unknown[0]}.", param_hint="--scenario")
-    with tempfile.TemporaryDirectory(prefix="pgstream-bench-") as folder:
-        place = embedded or (None if dsn else Path(folder))
-        results = _measure(dsn, place, chosen, rows, changes, as_json)
+    with tempfile.TemporaryDirectory(prefix="pgstream-bench-") as temporary:
+        folder = embedded or (None if dsn else Path(temporary))
+        results = _measure(dsn, folder, chosen, rows, changes, as_json)
     if as_json:
         emit({"rows": rows, "changes": changes, "cycles": CYCLES, "results": results})
     else:
@@ -72,9 +72,9 @@ def bench(
 
 
 def _measure(
-    dsn: str | None, place: Path | None, chosen: list[str], rows: int, changes: int, as_json: bool
+    dsn: str | None, folder: Path | None, chosen: list[str], rows: int, changes: int, as_json: bool
 ) -> list[dict[str, Any]]:
-    with _opened(dsn, place) as stream:
+    with _opened(dsn, folder) as stream:
         _prepare(stream)
         try:
             with working(f"populating {rows} rows", as_json):
@@ -86,14 +86,14 @@ def _measure(
             _clean(stream)
 
 
-def _opened(dsn: str | None, place: Path | None) -> PgStream:
+def _opened(dsn: str | None, folder: Path | None) -> PgStream:
     """A change of any size is to be measured as one, never turned into a FULL refresh."""
     from pgstream import client
     from pgstream.settings import Settings
 
     settings = replace(Settings.load(), differential_max_change_ratio=0.0)
-    if place is not None:
-        return client.embedded(place, settings=settings)
+    if folder is not None:
+        return client.embedded(folder, settings=settings)
     assert dsn is not None
     return client.connect(dsn, settings=settings)
 

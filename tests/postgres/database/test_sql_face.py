@@ -291,7 +291,7 @@ def test_rollback_leaves_nothing(t):
     assert objects(t) == before
 
 
-def test_place_of_an_error_in_the_query(t):
+def test_position_of_an_error_in_the_query(t):
     with refused("42703") as caught:
         create(t, "s", "SELECT id,\n       nope\nFROM t")
     error = translate(caught.value)

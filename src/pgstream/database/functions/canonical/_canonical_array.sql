@@ -14,15 +14,15 @@ BEGIN
         SELECT coalesce(
             '"' || regexp_replace(pgstream._canonical(e)::text, '(["\\])', '\\\1', 'g') || '"',
             'NULL')
-        FROM (SELECT unnest(p_value) AS e, generate_series(1, cardinality(p_value)) AS place) all_
-        ORDER BY place
+        FROM (SELECT unnest(p_value) AS e, generate_series(1, cardinality(p_value)) AS number) all_
+        ORDER BY number
     );
     FOR dimension IN REVERSE array_ndims(p_value) .. 1 LOOP
         width := array_length(p_value, dimension);
         parts := ARRAY(
-            SELECT '{' || string_agg(part, ',' ORDER BY place) || '}'
-            FROM unnest(parts) WITH ORDINALITY AS element(part, place)
-            GROUP BY (place - 1) / width ORDER BY (place - 1) / width
+            SELECT '{' || string_agg(part, ',' ORDER BY number) || '}'
+            FROM unnest(parts) WITH ORDINALITY AS element(part, number)
+            GROUP BY (number - 1) / width ORDER BY (number - 1) / width
         );
     END LOOP;
     p_value := array_dims(p_value) || '=' || parts[1];
