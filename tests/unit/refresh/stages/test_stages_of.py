@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from pathlib import Path
 
 import pytest
 
@@ -87,6 +88,12 @@ def test_explain_shows_every_stage_with_words_of_its_own() -> None:
         words = [line.split("  ", 1)[1].strip() for line in lines]
         assert all(words)
         assert len(set(words)) == len(words)
+
+
+def test_the_architecture_names_every_stage() -> None:
+    text = (Path(__file__).parents[4] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    for plan_, whole in BOTH:
+        assert all(stage.name in text for stage in stages_of(plan_, whole))
 
 
 def test_what_changes_is_named() -> None:
