@@ -511,17 +511,6 @@ def test_what_is_not_linear_is_refused(graph: PgStream, step: str, word: str) ->
     assert graph.status() == []
 
 
-@pytest.mark.parametrize("clause", [
-    "SEARCH DEPTH FIRST BY n SET place", "CYCLE n SET is_cycle USING path",
-])  # fmt: skip
-def test_search_and_cycle_are_refused(graph: PgStream, clause: str) -> None:
-    query = f"""WITH RECURSIVE r(n) AS (
-        SELECT id FROM starts UNION ALL SELECT e.target FROM r JOIN edges e ON e.source = r.n)
-        {clause} SELECT n FROM r"""
-    with pytest.raises(UnsupportedConstruct, match="SEARCH / CYCLE"):
-        graph.create_stream_table("st", query)
-
-
 def test_a_name_that_is_not_recursive_is_an_ordinary_cte(graph: PgStream) -> None:
     create_exact(graph, "st", """
         WITH RECURSIVE late AS (SELECT a FROM early WHERE a > 1),

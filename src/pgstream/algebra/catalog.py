@@ -8,6 +8,7 @@ from typing import Protocol
 
 from pgstream.algebra.operators.scan import Source
 from pgstream.algebra.types import Type
+from pgstream.sql.facts import Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Relation:
     primary_key: frozenset[str] = frozenset()
 
 
-class Catalog(Protocol):
+class Catalog(Facts, Protocol):
     def relation(self, schema: str, name: str) -> Relation:
         """The table of this name."""
 

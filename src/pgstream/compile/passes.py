@@ -78,7 +78,7 @@ def _allowed(draft: Draft) -> Draft:
 
 def _rewritten(draft: Draft) -> Draft:
     assert draft.query is not None
-    return replace(draft, query=rewrite(draft.query))
+    return replace(draft, query=rewrite(draft.query, draft.catalog))
 
 
 def _without_top(draft: Draft) -> Draft:

@@ -14,7 +14,7 @@ from pgstream.sql.writer import write
 __all__ = ["cast_node", "parse_deparsed", "write"]
 
 # The first pass refuses them, by their names; they are not written.
-REFUSED = (exp.Into, exp.Lock, exp.Parameter, exp.RecursiveWithSearch, exp.TableSample)
+REFUSED = (exp.Into, exp.Lock, exp.Parameter, exp.TableSample)
 
 
 def parse_deparsed(text: str) -> Query:

@@ -45,3 +45,17 @@ class Unread(exp.Expression):
     not know queries. `tree` is PostgreSQL's own."""
 
     arg_types = {"tree": True}  # noqa: RUF012
+
+
+class Search(exp.Expression):
+    """SEARCH DEPTH FIRST BY a, b SET this, of a CTE."""
+
+    arg_types = {"this": True, "columns": True, "breadth": False}  # noqa: RUF012
+
+
+class Cycle(exp.Expression):
+    """CYCLE a, b SET this TO value DEFAULT default USING path, of a CTE."""
+
+    arg_types = {  # noqa: RUF012
+        "this": True, "columns": True, "value": True, "default": True, "path": True,
+    }  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 
-from pgstream.sql.nodes import HOLE, ORDER, Described, Operation, Prefix, Worded
+from pgstream.sql.nodes import HOLE, ORDER, Cycle, Described, Operation, Prefix, Search, Worded
 from pgstream.sql.walk import argument_mark
 
 SLOTS = re.compile(f"[{HOLE}{ORDER}]")
@@ -35,6 +35,26 @@ def _worded_sql(generator: Any, node: Worded) -> str:
     return SLOTS.sub(fill, node.args["words"])
 
 
+def _search_sql(generator: Any, node: Search) -> str:
+    kind = "BREADTH" if node.args.get("breadth") else "DEPTH"
+    columns = generator.expressions(node, key="columns", flat=True)
+    return f" SEARCH {kind} FIRST BY {columns} SET {generator.sql(node, 'this')}"
+
+
+def _cycle_sql(generator: Any, node: Cycle) -> str:
+    columns = generator.expressions(node, key="columns", flat=True)
+    mark, path = generator.sql(node, "this"), generator.sql(node, "path")
+    value, default = (_constant_sql(generator, node.args[part]) for part in ("value", "default"))
+    return f" CYCLE {columns} SET {mark} TO {value} DEFAULT {default} USING {path}"
+
+
+def _constant_sql(generator: Any, node: exp.Expr) -> str:
+    """The grammar wants a constant, with its type before it."""
+    if not isinstance(node, exp.Cast):
+        return str(generator.sql(node))
+    return f"{generator.sql(node, 'to')} {generator.sql(node, 'this')}"
+
+
 def _described_sql(generator: Any, node: Described) -> str:
     return f"{generator.sql(node, 'this')} AS {node.args['words']}"
 
@@ -50,9 +70,11 @@ class Writer(Postgres):
         MULTI_ARG_DISTINCT = True
         TRANSFORMS = {  # noqa: RUF012
             **Postgres.Generator.TRANSFORMS,
+            Cycle: _cycle_sql,
             Described: _described_sql,
             Operation: _operation_sql,
             Prefix: _prefix_sql,
+            Search: _search_sql,
             Worded: _worded_sql,
             exp.All: _quantifier_sql,
             exp.Any: _quantifier_sql,
@@ -80,6 +102,10 @@ class Writer(Postgres):
             alone = first.copy()
             alone.set("joins", None)
             return alone, str(joins)
+
+        def cte_sql(self, expression: exp.CTE) -> str:
+            made = super().cte_sql(expression)
+            return f"{made}{self.sql(expression, 'search')}{self.sql(expression, 'cycle')}"
 
         def join_sql(self, expression: exp.Join) -> str:
             """JOIN b USING (k) AS x."""

@@ -17,7 +17,10 @@ from pgstream.algebra.lower.scope import Scope, Table
 from pgstream.algebra.operators.by_postgres import ByPostgres, over, select
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.placement.canonical import require_own_spelling
+from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.deparsed import write
+from pgstream.sql.passes.build import PREFIX
+from pgstream.sql.passes.select_list_rows import WAY_OUT
 
 FUNCTION = "__pgs_f"
 
@@ -70,6 +73,13 @@ def _expanded(left: Node, call: str, on: str | None, scope: Scope) -> ByPostgres
     kept = [f"r.c{i}" for i in range(len(left.columns))]
     types = {i: c.type for i, c in enumerate(base.input.columns)}
     made = scope.catalog.row_of(f"SELECT {FUNCTION}.* FROM {source}", types)
+    if alias.startswith(PREFIX) and len(made) > len(named.args.get("columns") or ()):
+        raise UnsupportedConstruct(
+            "A row that a function in the SELECT list returns is not supported in a stream table's "
+            "query.",
+            construct="set-returning function",
+            hint=WAY_OUT,
+        )
     items = [f"{FUNCTION}.{write(exp.to_identifier(name, quoted=True))}" for name, _ in made]
     shape = left.columns + tuple(Column(name, type_) for name, type_ in made)
     origins = (*base.origins, *(None for _ in made))

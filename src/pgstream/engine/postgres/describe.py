@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import psycopg
@@ -13,7 +13,8 @@ from pgstream.algebra.operators.scan import Source
 from pgstream.algebra.types import Equality, Type
 from pgstream.engine.postgres.equalities import equality_of
 from pgstream.engine.postgres.operands import operands
-from pgstream.errors import QueryError, UnknownName, UnsupportedType
+from pgstream.errors import QueryError, UnknownName, UnsupportedConstruct, UnsupportedType
+from pgstream.sql.facts import Name, Output
 
 _TYPE = """
 WITH RECURSIVE base(oid, typtype, typbasetype, typcategory) AS (
@@ -41,6 +42,31 @@ FROM (SELECT CASE WHEN t.typcollation <> 0 THEN pg_collation_for({column}) END A
       FROM (SELECT 1) one LEFT JOIN ({query}) q ON false
       LEFT JOIN pg_type t ON t.oid = pg_typeof({column})) asked
 """
+_NAMES = """
+SELECT format_type(t.oid, NULL), t.typcollation <> 0
+FROM unnest(%s::oid[]) WITH ORDINALITY asked(oid, n) JOIN pg_type t ON t.oid = asked.oid
+ORDER BY asked.n
+"""
+# Functions that return rows, and others of their names.
+_RETURNING_ROWS = """
+WITH named AS (
+    SELECT n.nspname, p.*, bool_or(p.proretset) OVER (PARTITION BY p.pronamespace, p.proname) AS one
+    FROM unnest(%s::text[], %s::text[]) asked(schema, name)
+    JOIN pg_namespace n ON n.nspname = asked.schema
+    JOIN pg_proc p ON p.pronamespace = n.oid AND p.proname = asked.name
+), shaped AS (
+    SELECT nspname, proname, proretset, coalesce(
+        (SELECT array_agg(o.name ORDER BY o.n)
+         FROM unnest(proargnames, proargmodes) WITH ORDINALITY o(name, mode, n)
+         WHERE o.mode IN ('o', 'b', 't') HAVING count(*) > 1),
+        (SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_type t
+         JOIN pg_attribute a ON a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
+         WHERE t.oid = prorettype), '{}') AS columns
+    FROM named WHERE one
+)
+SELECT DISTINCT nspname, proname, proretset, columns FROM shaped
+"""
+DEFAULT_COLLATION = 'pg_catalog."default"'
 FIRST_OWN_ID = 16384
 """The first oid that PostgreSQL gives to what users create."""
 BINARY_COLLATIONS = frozenset(("C", "POSIX", "C.UTF-8", "C.utf8", "ucs_basic", "pg_c_utf8"))
@@ -162,6 +188,36 @@ class PostgresCatalog:
         if not any(t.collate for _, t in columns):
             return type_
         return collated(type_, self.collation(f"SELECT {text} AS x FROM {table}", "x"))
+
+    def outputs(self, query: str) -> tuple[Output, ...]:
+        described = self._described(query)
+        names = [(described.fname(i) or b"").decode() for i in range(described.nfields)]
+        types = [described.ftype(i) for i in range(described.nfields)]
+        rows = self.connection.execute(_NAMES, (types,)).fetchall()
+        return tuple(
+            Output(name, type_, self.own_collation(query, name) if is_collatable else None)
+            for name, (type_, is_collatable) in zip(names, rows, strict=True)
+        )
+
+    def own_collation(self, query: str, column: str) -> str | None:
+        name = self.collation(query, column)
+        return None if name == DEFAULT_COLLATION else name
+
+    def returning_rows(self, functions: Sequence[Name]) -> dict[Name, list[tuple[str, ...]]]:
+        schemas, names = ([function[i] for function in functions] for i in (0, 1))
+        found: dict[Name, list[tuple[str, ...]]] = {}
+        for schema, name, returns_rows, columns in self.connection.execute(
+            _RETURNING_ROWS, (schemas, names)
+        ).fetchall():
+            if not returns_rows:
+                raise UnsupportedConstruct(
+                    f"Some of the functions that are named {schema}.{name} return rows, others "
+                    "do not.",
+                    construct=name,
+                    hint="Give them different names.",
+                )
+            found.setdefault((schema, name), []).append(tuple(columns))
+        return found
 
     def _expression(self, text: str, source: str) -> Type:
         """The type of an expression; how text is compared may be written into it."""

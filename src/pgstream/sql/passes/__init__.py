@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pgstream.sql.facts import Facts
 from pgstream.sql.parse import Query
 from pgstream.sql.passes.above_grouping import above_grouping
 from pgstream.sql.passes.array_subqueries import array_subqueries
@@ -15,13 +16,20 @@ from pgstream.sql.passes.on_subqueries import on_subqueries
 from pgstream.sql.passes.quantified import quantified
 from pgstream.sql.passes.read_values import read_values
 from pgstream.sql.passes.refuse import refuse
+from pgstream.sql.passes.search_cycle import search_cycle
+from pgstream.sql.passes.select_list_rows import select_list_rows
 from pgstream.sql.passes.sorted_input import sorted_input
 
 PASSES: tuple[Callable[[Query, str], Query], ...] = (
     refuse,  # first: later passes may rely on what it lets through
 )
 
-# Each reads PostgreSQL's deparsed text and keeps the query's rows, column names and types.
+# Each reads PostgreSQL's deparsed text and keeps the query's rows, column names and types. These
+# ask PostgreSQL about what they read, and so come before names that it does not know.
+ASKING: tuple[Callable[[Query, Facts], Query], ...] = (
+    search_cycle,
+    select_list_rows,
+)
 REWRITES: tuple[Callable[[Query], Query], ...] = (
     correlated_ctes,  # first: the others see them where they are read
     read_values,  # early: what it makes are subqueries
@@ -42,8 +50,10 @@ def run_passes(query: Query, text: str) -> Query:
     return query
 
 
-def rewrite(query: Query) -> Query:
+def rewrite(query: Query, facts: Facts) -> Query:
     """The same rows by fewer constructs. A query that has none of them comes back equal."""
+    for asking in ASKING:
+        query = asking(query, facts)
     for one in REWRITES:
         query = one(query)
     return query

@@ -35,8 +35,6 @@ def _has_too_many_sets(node: exp.Expr) -> bool:
     return isinstance(node, exp.Group) and too_many(node)
 
 
-LATER = "This version does not maintain it."
-
 REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "LIMIT without ORDER BY", "limit|fetch",
@@ -65,11 +63,6 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         "SELECT INTO", "into", "A stream table's result goes to the stream table.",
         "Remove INTO.", _is(exp.Into),
-    ),
-    Refusal(
-        "SEARCH / CYCLE of WITH RECURSIVE", "search|cycle", LATER,
-        "Write the column that it makes, such as the path, into both terms.",
-        _is(exp.RecursiveWithSearch),
     ),
     Refusal(
         CONSTRUCT, "grouping|rollup|cube", REASON, WAY_OUT, _has_too_many_sets,

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.grammar import Tree, enum_name, kind_of, unwrapped
-from pgstream.sql.nodes import Unread
+from pgstream.sql.nodes import Cycle, Search, Unread
 from pgstream.sql.read.calls import named_window, order
 from pgstream.sql.read.expressions import all_of, read
 from pgstream.sql.read.names import identifier, placed, strings
@@ -125,8 +125,6 @@ def with_clause(tree: Tree) -> exp.With:
     made = exp.With(expressions=[cte(one) for one in ctes])
     if tree.recursive:
         made.set("recursive", True)
-    if any(one.HasField("search_clause") or one.HasField("cycle_clause") for one in ctes):
-        made.set("search", exp.RecursiveWithSearch(kind="SEARCH"))
     return made
 
 
@@ -138,4 +136,24 @@ def cte(tree: Tree) -> exp.CTE:
     materialized = enum_name(tree, "ctematerialized")
     if materialized != "CTEMaterializeDefault":
         made.set("materialized", materialized == "CTEMaterializeAlways")
+    if tree.HasField("search_clause"):
+        made.set("search", search(tree.search_clause))
+    if tree.HasField("cycle_clause"):
+        made.set("cycle", cycle(tree.cycle_clause))
     return made
+
+
+def search(tree: Tree) -> Search:
+    columns = [identifier(name) for name in strings(tree.search_col_list)]
+    name = identifier(tree.search_seq_column)
+    return Search(this=name, columns=columns, breadth=tree.search_breadth_first)
+
+
+def cycle(tree: Tree) -> Cycle:
+    return Cycle(
+        this=identifier(tree.cycle_mark_column),
+        columns=[identifier(name) for name in strings(tree.cycle_col_list)],
+        value=read(tree.cycle_mark_value),
+        default=read(tree.cycle_mark_default),
+        path=identifier(tree.cycle_path_column),
+    )

@@ -1,4 +1,4 @@
--- Fail on what no stream table may have: set-returning functions in the SELECT list,
+-- Fail on what no stream table may have: operators that return rows,
 -- user-defined aggregates, system columns, reserved names, no columns.
 CREATE OR REPLACE FUNCTION pgstream._check_shape(p_view oid) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -6,10 +6,10 @@ DECLARE
     reserved text;
     aggregate text;
 BEGIN
-    IF pgstream._tree_has(p_view, ':hasTargetSRFs true') THEN
+    IF pgstream._tree_has(p_view, ':opretset true') THEN
         RAISE EXCEPTION USING ERRCODE = 'PS015',
-            MESSAGE = 'a set-returning function in the SELECT list is not supported',
-            HINT = 'Expand the rows when you read the stream table.';
+            MESSAGE = 'an operator that returns rows is not supported',
+            HINT = 'Call its function in FROM.';
     END IF;
     SELECT p.oid::regprocedure::text INTO aggregate
       FROM pgstream._functions(p_view) used(fn) JOIN pg_proc p ON p.oid = used.fn

@@ -7,7 +7,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
                             string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
                                 FILTER (WHERE a.attname <> '__pgs_row_id'), v.text)
                 ELSE v.text END
-      FROM (SELECT rtrim(btrim(pg_get_viewdef(p_view)), ';') AS text) v
+      FROM pgstream._view_text(p_view) AS v(text)
      CROSS JOIN pg_attribute a
      WHERE a.attrelid = p_view AND a.attnum > 0
      GROUP BY v.text
