@@ -28,7 +28,7 @@ QUERIES = (
 )
 CHANGES = (
     "INSERT INTO t VALUES (5, 'c', '{y,w}', 3, '{\"k\": 1}'); DELETE FROM t WHERE id = 1;"
-    " UPDATE t SET tags = tags || 'n' WHERE id = 4",
+    " UPDATE t SET tags = array_append(tags, 'n') WHERE id = 4",
     "UPDATE t SET n = n + 1, g = 'b' WHERE id > 1; INSERT INTO t VALUES (0, 'a', '{q}', 1, '{}')",
 )
 

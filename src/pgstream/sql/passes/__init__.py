@@ -19,6 +19,7 @@ from pgstream.sql.passes.refuse import refuse
 from pgstream.sql.passes.search_cycle import search_cycle
 from pgstream.sql.passes.select_list_rows import select_list_rows
 from pgstream.sql.passes.sorted_input import sorted_input
+from pgstream.sql.passes.whole_rows import whole_rows
 
 PASSES: tuple[Callable[[Query, str], Query], ...] = (
     refuse,  # first: later passes may rely on what it lets through
@@ -27,6 +28,7 @@ PASSES: tuple[Callable[[Query, str], Query], ...] = (
 # Each reads PostgreSQL's deparsed text and keeps the query's rows, column names and types. These
 # ask PostgreSQL about what they read, and so come before names that it does not know.
 ASKING: tuple[Callable[[Query, Facts], Query], ...] = (
+    whole_rows,  # before `search_cycle`, whose columns are rows of no type
     search_cycle,
     select_list_rows,
 )

@@ -32,7 +32,7 @@ def columns_of(relation: exp.Expr, rows: exp.Expr) -> list[str]:
     """The names of the columns of a CTE or a subquery in FROM."""
     while isinstance(rows, exp.SetOperation | exp.Subquery):
         rows = rows.this
-    return _renamed(relation, [item.alias_or_name for item in rows.expressions])
+    return renamed(relation, [item.alias_or_name for item in rows.expressions])
 
 
 def follow(relation: exp.Expr, record: Record) -> None:
@@ -65,13 +65,13 @@ def _is_inside(node: exp.Expr, relation: exp.Expr) -> bool:
 
 def _seen(item: exp.Expr, record: Record) -> Record:
     """The record under the names that the item gives to the columns."""
-    shown = _renamed(item, record.columns)
+    shown = renamed(item, record.columns)
     names = dict(zip(record.columns, shown, strict=True))
     by = None if record.by is None else [names[name] for name in record.by]
     return replace(record, columns=shown, name=names[record.name], by=by)
 
 
-def _renamed(node: exp.Expr, names: Sequence[str]) -> list[str]:
+def renamed(node: exp.Expr, names: Sequence[str]) -> list[str]:
     alias = node.args.get("alias")
     given = [column.name for column in (alias.args.get("columns") if alias else None) or ()]
     return [*given, *names[len(given) :]]

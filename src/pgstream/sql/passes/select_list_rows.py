@@ -26,6 +26,7 @@ from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.cut import is_cut
 from pgstream.sql.facts import Facts, Name
 from pgstream.sql.levels import Level, is_query, qualified
+from pgstream.sql.limits import is_with_ties
 from pgstream.sql.parse import Query
 from pgstream.sql.passes.build import Names, as_item, derived, everywhere, named_as, replaced
 from pgstream.sql.walk import bare
@@ -178,6 +179,8 @@ class _Spread:
     def break_ties(self, above: exp.Select) -> None:
         order = above.args.get("order")
         if order is None or not is_cut(above) or above.args.get("distinct"):
+            return
+        if any(map(is_with_ties, above.iter_expressions())):
             return
         if not any(_returning_rows(order, self.shapes)):
             number = exp.column(self.number, table=self.rows)

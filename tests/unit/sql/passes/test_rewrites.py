@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
 import pytest
 
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.deparsed import parse_deparsed, write
+from pgstream.sql.facts import Facts, Output
 from pgstream.sql.grouping import grouping_sets as sets_of
 from pgstream.sql.grouping import too_many
-from pgstream.sql.parse import parse
+from pgstream.sql.parse import Query, parse
 from pgstream.sql.passes import REWRITES, rewrite
 from pgstream.sql.passes.above_grouping import above_grouping
 from pgstream.sql.passes.array_subqueries import array_subqueries
@@ -19,7 +21,10 @@ from pgstream.sql.passes.grouping_sets import grouping_sets
 from pgstream.sql.passes.named_windows import named_windows
 from pgstream.sql.passes.quantified import quantified
 from pgstream.sql.passes.refuse import REFUSALS, refuse
+from pgstream.sql.passes.search_cycle import search_cycle
+from pgstream.sql.passes.select_list_rows import select_list_rows
 from pgstream.sql.passes.sorted_input import sorted_input
+from pgstream.sql.passes.whole_rows import whole_rows
 
 PAIRS = [
     pytest.param(
@@ -143,6 +148,67 @@ class NoFacts:
 
     def returning_rows(self, functions: object) -> dict[tuple[str, str], tuple[str, ...]]:
         return {}
+
+
+class SomeFacts:
+    """Every query has the columns a and b; unnest returns rows."""
+
+    def outputs(self, query: str) -> list[Output]:
+        return [Output(name, "integer", None) for name in ("a", "b")]
+
+    def returning_rows(self, functions: object) -> dict[tuple[str, str], list[tuple[str, ...]]]:
+        return {("pg_catalog", "unnest"): [()]}
+
+
+@pytest.mark.parametrize(
+    ("rewrite_", "before", "after"),
+    [
+        (
+            whole_rows,
+            "SELECT row_to_json(t.*) AS j FROM public.t",
+            "SELECT row_to_json(CAST(ROW(t.a, t.b) AS public.t)) AS j FROM public.t",
+        ),
+        (
+            whole_rows,
+            "SELECT count(t.*) AS n FROM (u LEFT JOIN public.t ON (true))",
+            "SELECT COUNT(t.__pgs_row) AS n FROM u LEFT JOIN (SELECT __pgs_t.a, __pgs_t.b,"
+            " CAST(ROW(__pgs_t.a, __pgs_t.b) AS public.t) AS __pgs_row FROM public.t AS"
+            " __pgs_t(a, b)) AS t ON TRUE",
+        ),
+        (
+            whole_rows,
+            "SELECT to_jsonb(s.*) AS j FROM ( SELECT t.x AS a FROM t) s",
+            "SELECT to_jsonb((SELECT __pgs_w FROM (SELECT s.a AS a) __pgs_w)) AS j FROM"
+            " (SELECT t.x AS a FROM t) AS s",
+        ),
+        (
+            select_list_rows,
+            "SELECT id, upper(unnest(tags)) AS tag FROM t WHERE (n > 0)",
+            "SELECT __pgs_r.__pgs_v0 AS id, upper(__pgs_s.__pgs_c0) AS tag FROM (SELECT t.id AS"
+            " __pgs_v0, t.tags AS __pgs_v1 FROM t WHERE (t.n > 0)) AS __pgs_r,"
+            " unnest(__pgs_r.__pgs_v1) AS __pgs_s(__pgs_c0)",
+        ),
+        (
+            select_list_rows,
+            "SELECT unnest(tags) AS tag, count(*) AS n FROM t GROUP BY (unnest(tags))",
+            "SELECT __pgs_s.__pgs_c0 AS tag, COUNT(*) AS n FROM (SELECT t.tags AS __pgs_v0 FROM t)"
+            " AS __pgs_r, unnest(__pgs_r.__pgs_v0) AS __pgs_s(__pgs_c0)"
+            " GROUP BY __pgs_s.__pgs_c0",
+        ),
+        (
+            search_cycle,
+            "WITH RECURSIVE r(a, b) AS (SELECT 1, 2 UNION ALL SELECT q.b, q.a FROM r q)"
+            " SEARCH BREADTH FIRST BY b, a SET o SELECT a FROM r ORDER BY o DESC",
+            'WITH RECURSIVE r(a, b, "o") AS (SELECT 1, 2, CAST(0 AS BIGINT) AS "o" UNION ALL'
+            ' SELECT q.b, q.a, (q."o" + 1) AS "o" FROM r AS q)'
+            ' SELECT a FROM r ORDER BY o DESC, "b" DESC, "a" DESC',
+        ),
+    ],
+)
+def test_what_asks_postgresql(
+    rewrite_: Callable[[Query, Facts], Query], before: str, after: str
+) -> None:
+    assert write(rewrite_(parse_deparsed(before), SomeFacts())) == after
 
 
 @pytest.mark.parametrize(
