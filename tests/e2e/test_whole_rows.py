@@ -37,6 +37,7 @@ CHANGES = (
 )
 
 
+@pytest.mark.filterwarnings("ignore::pgstream.client.PgStreamWarning")
 def test_whole_rows(ps: PgStream) -> None:
     script(ps, TABLES)
     assert_all_stay_exact(ps, QUERIES, CHANGES)
@@ -46,6 +47,6 @@ def test_what_has_no_whole_row_is_refused(ps: PgStream) -> None:
     script(ps, TABLES)
     ps.create_stream_table("s", "SELECT id, k FROM u", initialize=False)
     function = "u LEFT JOIN jsonb_each('{}') s ON true"
-    for relation in ("s", "(u JOIN t USING (id)) s", function):
+    for relation in ("s", function):
         with pytest.raises(UnsupportedConstruct, match="A whole row of s"):
-            ps.create_stream_table("st", f"SELECT to_jsonb(s) AS j FROM {relation}")
+            ps.create_stream_table("st", f"SELECT count(s) AS n FROM {relation}")
