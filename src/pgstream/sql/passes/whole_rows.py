@@ -116,7 +116,9 @@ class _Row:
     # --- where it is read ---------------------------------------------------------------------
 
     def write(self, star: exp.Column) -> None:
-        if self.type is not None:
+        if self.type is not None and self.column is None and _is_tested(star):
+            star.replace(_row(self.read(star)))
+        elif self.type is not None:
             made = self.column.copy() if self.column else self.typed(self.read(star))
             outer = star.parent
             says_type = isinstance(outer, exp.Cast) and outer.to == named_type(self.type)
@@ -136,8 +138,7 @@ class _Row:
         return [_column(name, None if bare else self.alias) for name in self.columns]
 
     def typed(self, values: Sequence[exp.Expr]) -> exp.Cast:
-        row = exp.Anonymous(this="ROW", expressions=list(values))
-        return exp.Cast(this=row, to=named_type(self.type or "").copy())
+        return exp.Cast(this=_row(values), to=named_type(self.type or "").copy())
 
     def record(self, values: Sequence[exp.Expr]) -> exp.Expr:
         items = ", ".join(f"{HOLE} AS {write(identifier(name))}" for name in self.columns)
@@ -209,6 +210,16 @@ def _cte(table: exp.Expr) -> exp.CTE | None:
                 return found
         node = node.parent
     return None
+
+
+def _row(values: Sequence[exp.Expr]) -> exp.Expr:
+    return exp.Anonymous(this="ROW", expressions=list(values))
+
+
+def _is_tested(star: exp.Column) -> bool:
+    """t IS NULL. Of ROW(…)::t PostgreSQL tests dropped columns, too."""
+    test = star.parent
+    return isinstance(test, exp.Is) and isinstance(test.args["expression"], exp.Null)
 
 
 def _column(name: str, table: str | None) -> exp.Expr:

@@ -1,7 +1,8 @@
 -- Tables with NULLs and duplicates.
 CREATE TABLE t (id int PRIMARY KEY, k int, g text, x int, y numeric(10, 2), d date);
 CREATE TABLE u (id int PRIMARY KEY, k int, x int, "odd Name" text);
-CREATE TABLE e (a int, b int, c text);
+CREATE TABLE e (gone int, a int, b int, c text);
+ALTER TABLE e DROP COLUMN gone;
 INSERT INTO t VALUES
  (1, 1, 'a', 10, 1.5, '2024-01-01'), (2, 1, 'a', NULL, 2.5, '2024-01-02'), (3, 1, 'b', 10, NULL, NULL),
  (4, 2, 'a', 5, 1.5, '2024-01-01'), (5, 2, NULL, 7, 7.25, '2024-02-01'), (6, NULL, 'b', 3, 1, '2024-01-05'),

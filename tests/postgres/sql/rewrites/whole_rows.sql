@@ -18,3 +18,5 @@ SELECT id, t, count(*) AS n FROM t GROUP BY id;
 SELECT row_number() OVER (ORDER BY e) AS n, rank() OVER (PARTITION BY e ORDER BY a) AS m FROM e;
 SELECT id FROM t ORDER BY t DESC LIMIT 3;
 SELECT t.id, u FROM (t LEFT JOIN u ON u.k = t.k) RIGHT JOIN e ON e.a = t.k AND e.b = u.id;
+SELECT a, e IS NULL AS n, e IS NOT NULL AS m, e = e AS q, e IS DISTINCT FROM NULL AS d, row_to_json(e) AS j FROM e WHERE e IS NOT NULL OR a IS NULL;
+SELECT t.id, e IS NULL AS n, e IS NOT NULL AS m, e = e AS q, to_jsonb(e) AS j FROM t LEFT JOIN e ON e.a = t.k;
