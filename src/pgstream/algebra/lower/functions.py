@@ -9,7 +9,7 @@ The function is a function of the row, so the rows of a change are expanded by t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
@@ -36,9 +36,22 @@ def expand(
     on = None if condition is None else write(condition.copy().transform(over_rows))
     tree = _expanded(left, call, on, scope)
     made = tree.columns[len(left.columns) :]
+    if alias.startswith(PREFIX):
+        _require_values(node, made)
     names = tuple(column.name for column in made)
     table = Table(alias, offset + len(left.columns), names, made, padded=on is not None)
     return tree, scope.having(table)
+
+
+def _require_values(node: exp.Expr, made: Sequence[Column]) -> None:
+    """Of a function from the SELECT list each column is known: unnest may return rows there."""
+    if len(made) > len(node.args["alias"].args.get("columns") or ()):
+        raise UnsupportedConstruct(
+            "A row that a function in the SELECT list returns is not supported in a stream table's "
+            "query.",
+            construct="set-returning function",
+            hint=WAY_OUT,
+        )
 
 
 def _over_rows(alias: str, offset: int, scope: Scope) -> Callable[[exp.Expr], exp.Expr]:
@@ -73,13 +86,6 @@ def _expanded(left: Node, call: str, on: str | None, scope: Scope) -> ByPostgres
     kept = [f"r.c{i}" for i in range(len(left.columns))]
     types = {i: c.type for i, c in enumerate(base.input.columns)}
     made = scope.catalog.row_of(f"SELECT {FUNCTION}.* FROM {source}", types)
-    if alias.startswith(PREFIX) and len(made) > len(named.args.get("columns") or ()):
-        raise UnsupportedConstruct(
-            "A row that a function in the SELECT list returns is not supported in a stream table's "
-            "query.",
-            construct="set-returning function",
-            hint=WAY_OUT,
-        )
     items = [f"{FUNCTION}.{write(exp.to_identifier(name, quoted=True))}" for name, _ in made]
     shape = left.columns + tuple(Column(name, type_) for name, type_ in made)
     origins = (*base.origins, *(None for _ in made))
