@@ -104,6 +104,7 @@ class _Spread:
         self.values: list[exp.Expr] = []
         self.calls: dict[exp.Expr, int] = {}
         self.columns: list[str] = []
+        self.is_numbered = False
         group = self.level.select.args.get("group")
         self.keys = [bare(key) for key in group.expressions] if group is not None else []
         self.wanted: list[exp.Expr] | None = None
@@ -186,8 +187,6 @@ class _Spread:
             number = exp.column(self.number, table=self.rows)
             order.append("expressions", exp.Ordered(this=number, nulls_first=False))
             self.is_numbered = True
-
-    is_numbered = False
 
     def joined(self, above: exp.Select, below: exp.Select) -> exp.Select:
         """FROM (below) r, f(…) s."""
