@@ -178,6 +178,7 @@ def test_groups_are_stored_so_nothing_is_read(tables: PgStream) -> None:
 @pytest.mark.parametrize(
     "settings", [Settings(differential_max_change_ratio=0.0, small_path_rows=5)]
 )
+@pytest.mark.smoke("engine")
 def test_large_inputs_and_changes_go_through_executors(numbers: PgStream) -> None:
     create_exact(numbers, "st", "SELECT id, x FROM t ORDER BY x DESC LIMIT 3 OFFSET 1")
     script(numbers, "UPDATE t SET x = -x")  # a large change, after which all is read again

@@ -57,7 +57,6 @@ def test_conditions_in_the_scan(ps: PgStream, way: str) -> None:
     assert_all_stay_exact(ps, QUERIES, CHANGES if by_driver else CHANGES[:2])
 
 
-@pytest.mark.smoke("engine")
 @pytest.mark.usual_way
 def test_a_condition_in_the_scan_of_an_ordinary_table(ps: PgStream) -> None:
     script(
