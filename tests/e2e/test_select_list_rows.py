@@ -22,7 +22,7 @@ QUERIES = (
     "SELECT g, unnest(array_agg(id ORDER BY id)) AS id, count(*) AS n FROM t GROUP BY g"
     " HAVING count(*) < 3",
     "SELECT DISTINCT (jsonb_each(doc)).key AS key, (jsonb_each(doc)).value AS value FROM t",
-    "SELECT id, unnest(tags) AS tag FROM t WHERE n < 3 ORDER BY id, g LIMIT 3",
+    "SELECT id, unnest(tags) AS tag FROM t WHERE n < 3 ORDER BY id, n LIMIT 3",
     "SELECT id, ARRAY(SELECT unnest(t.tags) ORDER BY 1) AS a, 'x' IN (SELECT unnest(t.tags)) AS b"
     " FROM t",
 )
