@@ -17,12 +17,14 @@ from pgstream.algebra.operators.scan import Source
 from pgstream.algebra.plan import Plan, place_expressions, plan
 from pgstream.algebra.top import Top, split_top
 from pgstream.catalog.records import StreamTable
+from pgstream.compile.aggregates_of import aggregates_of
 from pgstream.compile.expand import expand
 from pgstream.database.connection import Connection
 from pgstream.errors import PermissionDenied, SyntaxFault
 from pgstream.sql.deparsed import parse_deparsed
 from pgstream.sql.parse import Query, parse
 from pgstream.sql.passes import rewrite, run_passes
+from pgstream.sql.passes.own_aggregates import own_aggregates
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,12 @@ def _without_views(draft: Draft) -> Draft:
 
 def _read(draft: Draft) -> Draft:
     return replace(draft, query=parse_deparsed(draft.table.defining_query))
+
+
+def _with_own_aggregates(draft: Draft) -> Draft:
+    assert draft.query is not None
+    aggregates = aggregates_of(draft.connection, draft.table)
+    return replace(draft, query=own_aggregates(draft.query, aggregates))
 
 
 def _allowed(draft: Draft) -> Draft:
@@ -130,6 +138,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("read", "PostgreSQL's grammar reads what PostgreSQL printed", _read),
     # Before what rewrites: later passes rely on what it lets through.
     Pass("refuse", "what views brought in, or only the printed text shows, is refused", _allowed),
+    # Before what rewrites: an aggregate's arguments are read below the grouping.
+    Pass("tell aggregates", "calls of the user's aggregates are told from those of functions",
+         _with_own_aggregates),
     Pass("rewrite", "the same rows by fewer constructs", _rewritten),
     # Before lowering: keys of the order that are not selected become hidden columns.
     Pass("split top", "ORDER BY … LIMIT leaves the query and becomes a part of the plan",

@@ -59,3 +59,9 @@ class Cycle(exp.Expression):
     arg_types = {  # noqa: RUF012
         "this": True, "columns": True, "value": True, "default": True, "path": True,
     }  # fmt: skip
+
+
+class OwnAggregate(exp.Anonymous):
+    """public.total(t.x), if public.total is an aggregate of the user's. `this` is written so."""
+
+    _hash_raw_args = True  # capitals count

@@ -21,6 +21,11 @@ def is_distinct(call: exp.Expr) -> bool:
     return bool(pieces) and isinstance(order.this if order else pieces[-1], exp.Distinct)
 
 
+def has_star(call: exp.Expr) -> bool:
+    """f(*), in which no order can be written."""
+    return any(isinstance(piece, exp.Star) for piece in call.iter_expressions())
+
+
 def add_order(call: exp.Expr, keys: Sequence[exp.Ordered]) -> None:
     """Orders the call by the keys, after those that it has."""
     pieces = list(call.iter_expressions())

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from pgstream.sql.nodes import OwnAggregate
+
 AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
 # Every aggregate function of PostgreSQL that has no class of its own above.
 OTHER_AGGREGATES = frozenset(
@@ -41,13 +43,15 @@ def is_join(node: exp.Expr) -> bool:
 
 
 def is_qualified(call: exp.Expr) -> bool:
-    """public.stddev(x) is a user's function, and no aggregate: those of users are refused."""
+    """public.stddev(x) is a user's function; an aggregate of his is a node of its own."""
     return isinstance(call.parent, exp.Dot)
 
 
 def is_aggregate(node: exp.Expr) -> bool:
     """An aggregate call, also with FILTER and WITHIN GROUP. (A window function is none, nor is
-    schema.function(…): aggregates of users are refused.)"""
+    schema.function(…).)"""
+    if isinstance(node, OwnAggregate):
+        return True
     if isinstance(node.parent, exp.Dot) and node.arg_key == "expression":
         return False
     if isinstance(node, exp.Anonymous):

@@ -8,7 +8,17 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 
-from pgstream.sql.nodes import HOLE, ORDER, Cycle, Described, Operation, Prefix, Search, Worded
+from pgstream.sql.nodes import (
+    HOLE,
+    ORDER,
+    Cycle,
+    Described,
+    Operation,
+    OwnAggregate,
+    Prefix,
+    Search,
+    Worded,
+)
 from pgstream.sql.walk import argument_mark
 
 SLOTS = re.compile(f"[{HOLE}{ORDER}]")
@@ -59,6 +69,10 @@ def _described_sql(generator: Any, node: Described) -> str:
     return f"{generator.sql(node, 'this')} AS {node.args['words']}"
 
 
+def _own_aggregate_sql(generator: Any, node: OwnAggregate) -> str:
+    return f"{node.name}({generator.format_args(*node.expressions)})"
+
+
 def _quantifier_sql(generator: Any, node: exp.Any | exp.All) -> str:
     inner = generator.sql(node, "this")
     in_parentheses = isinstance(node.this, exp.Subquery | exp.Paren)
@@ -73,6 +87,7 @@ class Writer(Postgres):
             Cycle: _cycle_sql,
             Described: _described_sql,
             Operation: _operation_sql,
+            OwnAggregate: _own_aggregate_sql,
             Prefix: _prefix_sql,
             Search: _search_sql,
             Worded: _worded_sql,

@@ -21,6 +21,9 @@ CREATE FUNCTION wildly(int, int) RETURNS bool LANGUAGE sql VOLATILE AS 'SELECT $
 CREATE OPERATOR <~> (LEFTARG = int, RIGHTARG = int, FUNCTION = wildly);
 CREATE VIEW unsteady AS SELECT id, timeofday() AS at FROM t;
 CREATE AGGREGATE my_sum(int) (SFUNC = int4pl, STYPE = int, INITCOND = '0');
+CREATE FUNCTION my_sum(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+CREATE FUNCTION adds(int, int) RETURNS int LANGUAGE sql VOLATILE AS 'SELECT $1 + $2';
+CREATE AGGREGATE wild_sum(int) (SFUNC = adds, STYPE = int);
 CREATE TEMPORARY TABLE temporary (id int);
 CREATE TABLE parent (id int);
 CREATE TABLE child () INHERITS (parent);
@@ -85,6 +88,7 @@ CHANGING = [
     ("SELECT id FROM t, currval('seq') AS c", "currval"),
     ("SELECT id, wild(id) AS v FROM t", "wild"),
     ("SELECT id, reads(id) AS v FROM t", "reads"),
+    ("SELECT g, wild_sum(id) AS v FROM t GROUP BY g", "adds"),
     ("SELECT id, hides(id) AS v FROM t", "random"),
     ("SELECT id FROM t WHERE id <~> 3", "wildly"),
     ("SELECT id, at FROM unsteady", "timeofday"),
@@ -115,7 +119,7 @@ UNSUPPORTED = [
     ("SELECT id FROM secured", "row security"),
     ("SELECT pgs_name FROM pgstream.pgs_stream_tables", "belongs to pgstream"),
     ("SELECT table_name FROM information_schema.tables", "system catalog"),
-    ("SELECT g, my_sum(id) AS v FROM t GROUP BY g", "aggregate"),
+    ("SELECT g, my_sum(id) AS v FROM t GROUP BY g", "name of the aggregate"),
 ]
 
 

@@ -159,9 +159,10 @@ def test_functions_of_views_count(t):
         ),
         (
             "CREATE AGGREGATE total(int) (sfunc = int4pl, stype = int);"
+            " CREATE FUNCTION total(text) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1';"
             " CREATE VIEW v AS SELECT total(x) AS a FROM t",
             "PS015",
-            "user-defined aggregate",
+            "that of a function, too",
         ),
         (
             "CREATE TABLE i (a int); CREATE TABLE j () INHERITS (i); CREATE VIEW v AS TABLE i",
@@ -255,6 +256,29 @@ def test_the_function_of_another_role_does_not_hide_in_a_view(t, alice):
     t.execute("CREATE VIEW v AS SELECT f(id) AS id FROM t")
     with refused("PS009", "does not belong to role"):
         create(t, "s", "SELECT id FROM v")
+
+
+def test_all_that_an_aggregate_is_made_of_belongs_to_trusted_roles(t, alice):
+    alice.execute("CREATE FUNCTION plus(int, int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'")
+    alice.execute("CREATE DOMAIN whole AS int")
+    t.execute("CREATE AGGREGATE added(int) (sfunc = plus, stype = int)")
+    t.execute("CREATE FUNCTION keep(whole, int) RETURNS whole LANGUAGE sql IMMUTABLE AS 'SELECT 1'")
+    t.execute("CREATE AGGREGATE kept(int) (sfunc = keep, stype = whole, initcond = '0')")
+    t.execute("CREATE AGGREGATE highest(int) (sfunc = int4larger, stype = int)")
+    t.execute("CREATE VIEW v AS SELECT added(id) AS id FROM t")
+    for query, stranger in (
+        ("SELECT id FROM v", r"function public\.plus\(integer,integer\)"),
+        ("SELECT added(id) OVER () AS id FROM t", r"function public\.plus\(integer,integer\)"),
+        ("SELECT kept(id) AS id FROM t", r"type public\.whole"),
+    ):
+        with refused("PS009", f"{stranger} does not belong to role"):
+            create(t, "s", query)
+    create(t, "s", "SELECT highest(id) AS id FROM t")
+    trusted = "SELECT pgstream._require_trusted_names(pgs_id) FROM pgstream.pgs_stream_tables"
+    t.execute(trusted)
+    alice.execute("CREATE AGGREGATE highest(bigint) (sfunc = int8larger, stype = bigint)")
+    with refused("PS009", r"public\.highest\(bigint\) does not belong to role"):
+        t.execute(trusted)
 
 
 def test_the_installing_role_needs_rights_on_the_tables(database, owner):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -9,6 +10,7 @@ from sqlglot import exp
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref, plain_column
 from pgstream.algebra.lower.convert import Converter
 from pgstream.algebra.lower.hoist import hoisted, key, value
+from pgstream.algebra.lower.of_no_rows import counts_nothing, of_no_rows
 from pgstream.algebra.lower.scope import Scope
 from pgstream.algebra.operators.aggregate import MOMENTS, Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
@@ -28,7 +30,7 @@ from pgstream.algebra.placement.spark_list import aggregate_refusal
 from pgstream.algebra.types import BIGINT, BOOLEAN, Type
 from pgstream.errors import UnsupportedExpression
 from pgstream.sql.deparsed import write
-from pgstream.sql.ordered_calls import add_order, is_distinct
+from pgstream.sql.ordered_calls import add_order, has_star, is_distinct
 from pgstream.sql.walk import AGGREGATES, bare, is_aggregate, parts
 
 COUNTS = ("count", "regr_count")
@@ -40,6 +42,7 @@ ORDERLESS = frozenset(
 )  # fmt: skip
 NUMBER = "n"
 ZERO = Literal("0", BIGINT)
+THERE = Literal("t", BOOLEAN)
 
 
 class Counted(NamedTuple):
@@ -97,16 +100,26 @@ class _Grouped:
             return tree
         domain = self.scope.domain
         assert domain is not None
-        width = len(self.domain)
+        width, names = len(self.domain), tuple(column.name for column in tree.columns)
+        marked = with_mark(tree) if any(map(counts_nothing, self.calls)) else tree
         pairs = tuple((i, i) for i in range(width))
-        padded = OuterJoin(domain.tree, tree, pairs, nulls_match=True)
+        padded = OuterJoin(domain.tree, marked, pairs, nulls_match=True)
         columns = padded.columns
         values: list[Expression] = [Ref(i, columns[i].type) for i in range(width)]
+        there = Call("is true", (Ref(len(columns) - 1, BOOLEAN),), BOOLEAN)
         for i, call in enumerate(self.calls):
             value = Ref(2 * width + i, columns[2 * width + i].type)
-            counts = function_of(call) in COUNTS
-            values.append(Call("coalesce", (value, ZERO), BIGINT) if counts else value)
-        return Project(padded, tuple(values), tuple(column.name for column in tree.columns))
+            values.append(self.padded(call, value, there))
+        return Project(padded, tuple(values), names)
+
+    def padded(self, call: exp.Expr, value: Ref, there: Expression) -> Expression:
+        """The value of a group, which may have no rows."""
+        if function_of(call) in COUNTS:
+            return Call("coalesce", (value, ZERO), BIGINT)
+        if not counts_nothing(call):
+            return value
+        none = of_no_rows(call, lambda c: self.scope.convert(c).type, self.scope.catalog)
+        return Call("case", (there, value, replace(none, type=value.type)), value.type)
 
     def collect(self, node: exp.Expr) -> None:
         """Finds aggregate calls, and columns that depend on a grouped primary key."""
@@ -288,6 +301,12 @@ class _Grouped:
         return Ref(index, self.types[index])
 
 
+def with_mark(tree: Node) -> Project:
+    """With a last column that is true, by which a row is told from one of padding."""
+    found = tuple(Ref(i, column.type) for i, column in enumerate(tree.columns))
+    return Project(tree, (*found, THERE), (*(column.name for column in tree.columns), "there"))
+
+
 def index_in(value: Expression, expressions: list[Expression]) -> int:
     """Where the value stands among the expressions; it is added if it is not there."""
     if value not in expressions:
@@ -321,7 +340,7 @@ def in_order(call: exp.Expr) -> exp.Expr:
         inner = inner.this
     if isinstance(inner, exp.WithinGroup) or function_of(inner) in ORDERLESS:
         return call
-    if is_distinct(inner):
+    if is_distinct(inner) or has_star(inner):
         return call
     add_order(inner, [exp.Ordered(this=exp.column(NUMBER, table="r"), nulls_first=False)])
     return call

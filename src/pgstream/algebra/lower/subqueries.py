@@ -22,6 +22,7 @@ from pgstream.algebra.lower.decorrelate import Pair, decorrelated
 from pgstream.algebra.lower.domains import domain_of, known_columns
 from pgstream.algebra.lower.grouped import COUNTS, function_of
 from pgstream.algebra.lower.hoist import key
+from pgstream.algebra.lower.of_no_rows import counts_nothing
 from pgstream.algebra.lower.scope import Scope, Table
 from pgstream.algebra.lower.sets import distinct
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
@@ -171,6 +172,8 @@ def _scalar(tree: Node, node: exp.Expr, scope: Scope) -> Lowered:
     for call in filter(is_aggregate, above_aggregates(item)):
         if call not in calls:
             calls.append(call)
+    if any(map(counts_nothing, calls)):
+        return _single(tree, node, scope)
     values = [exp.alias_(call.copy(), f"a{i}") for i, call in enumerate(calls)]
     inner.set("expressions", [*_keys(pairs), *values])
     if pairs:

@@ -19,6 +19,7 @@ from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.window import (
     DEFAULT_FRAME,
+    STAR,
     Frame,
     Order,
     Window,
@@ -91,9 +92,10 @@ class _Calls:
         if isinstance(call, exp.Filter):
             condition = self.column(call.args["expression"].this)
             call = call.this
-        name, arguments = called(call)
+        name, listed = called(call)
+        arguments = [one for one in listed if not isinstance(one, exp.Star)]
         values = tuple(self.argument(argument_value(argument), name) for argument in arguments)
-        notation = tuple(map(argument_mark, arguments))
+        notation = tuple(map(argument_mark, arguments)) if arguments == listed else STAR
         frame = frame_of(node.args.get("spec"))
         made = WindowCall(name, values, condition, ordered, frame, BIGINT, notation)
         return tuple(dict.fromkeys(keys)), replace(made, type=self.type_of(made))
@@ -162,7 +164,7 @@ def grouped(
 
 
 def called(node: exp.Expr) -> tuple[str, list[exp.Expr]]:
-    """The function's name and its arguments; count(*) has none."""
+    """The function's name and its arguments; * is one."""
     if isinstance(node, exp.Dot):  # schema.function(…)
         name, listed = called(node.expression)
         return f"{write(node.this)}.{name}", listed
@@ -170,10 +172,7 @@ def called(node: exp.Expr) -> tuple[str, list[exp.Expr]]:
         name = node.this
         written = write(name) if isinstance(name, exp.Expr) else name.lower()
         return written, list(node.expressions)
-    arguments = [a for a in (node.this, *node.expressions) if isinstance(a, exp.Expr)]
-    if arguments and isinstance(arguments[0], exp.Star):
-        arguments = []
-    return function_of(node), arguments
+    return function_of(node), [a for a in (node.this, *node.expressions) if isinstance(a, exp.Expr)]
 
 
 def frame_of(spec: exp.Expr | None) -> Frame:

@@ -64,6 +64,8 @@ class Frame:
 
 WHOLE = ("UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING")
 DEFAULT_FRAME = Frame("RANGE", "UNBOUNDED PRECEDING", "CURRENT ROW")
+STAR = ("*",)
+"""The notation of f(*)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +80,13 @@ class WindowCall:
     frame: Frame
     type: Type
     notation: tuple[str, ...] = ()
-    """What stands before each argument, if anything does: `n => ` or `VARIADIC `."""
+    """What stands before each argument, if anything does: `n => ` or `VARIADIC `; or a star."""
 
     def written(self, arguments: Sequence[str]) -> str:
         """The call without its OVER clause, in PostgreSQL's SQL."""
         marks = self.notation or ("",) * len(arguments)
         listed = ", ".join(map(add, marks, arguments))
-        is_star = self.function == "count" and not arguments
-        return f"{self.function}({'*' if is_star else listed})"
+        return f"{self.function}({'*' if self.notation == STAR else listed})"
 
 
 @dataclass(frozen=True, eq=False)

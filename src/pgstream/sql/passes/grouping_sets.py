@@ -47,7 +47,9 @@ from pgstream.sql.walk import bare
 SET, IS_ROW = "__pgs_set", "__pgs_row"
 INPUT = ("from_", "joins", "laterals", "where")
 # Parts of a call that are not values of their own.
-SYNTAX = (exp.Distinct, exp.Order, exp.Ordered, exp.Tuple, exp.Where)
+SYNTAX = (
+    exp.Distinct, exp.Kwarg, exp.Order, exp.Ordered, exp.Tuple, exp.Variadic, exp.Where,
+)  # fmt: skip
 
 
 def grouping_sets(query: Query) -> Query:

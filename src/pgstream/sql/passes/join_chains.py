@@ -64,7 +64,7 @@ class Chain:
             any(map(_names_columns, self.above(index)))
             or any(not column.table for column in condition.find_all(exp.Column))
             or any(
-                (not column.table and column.name in merged)
+                (not column.table and column.name in merged | known)
                 or (isinstance(column.this, exp.Star) and column.table in known)
                 for column in self.select.find_all(exp.Column)
             )

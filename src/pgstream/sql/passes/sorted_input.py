@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from pgstream.sql.cut import is_cut, is_grouped, output_index
-from pgstream.sql.nodes import Worded
-from pgstream.sql.ordered_calls import add_order, is_distinct, order_of
+from pgstream.sql.nodes import OwnAggregate, Worded
+from pgstream.sql.ordered_calls import add_order, has_star, is_distinct, order_of
 from pgstream.sql.parse import Query
 from pgstream.sql.passes.build import Names, everywhere
 from pgstream.sql.scope import aliases
@@ -82,7 +82,9 @@ def _collecting(select: exp.Select) -> Iterator[exp.Expr]:
 
 def _collects(call: exp.Expr) -> bool:
     """Whether it is a call that collects its rows as they come."""
-    if not isinstance(call, exp.Anonymous) or _name(call) not in COLLECTS:
+    if not isinstance(call, exp.Anonymous) or has_star(call):
+        return False
+    if not isinstance(call, OwnAggregate) and _name(call) not in COLLECTS:
         return False
     return order_of(call) is None and not is_distinct(call)
 
@@ -104,11 +106,12 @@ def _shows_order(window: exp.Window) -> bool:
     name, frame = _name(window.this), window.args.get("spec")
     if name in NUMBERS:
         return True
+    collects = name in PICKS | COLLECTS or isinstance(_call(window.this), exp.Dot)  # a user's
     if frame is None or frame.args["kind"].upper() == "ROWS":
-        return name in PICKS | COLLECTS or frame is not None
+        return collects or frame is not None
     bounds = {str(frame.args.get(side) or HERE).upper() for side in ("start", "end")}
     whole = bounds <= {UNBOUNDED, HERE} and not frame.args.get("exclude")
-    return whole and name in PICKS | COLLECTS
+    return whole and collects
 
 
 def _order_window(window: exp.Window, keys: Keys) -> None:
@@ -130,9 +133,14 @@ def _order_window(window: exp.Window, keys: Keys) -> None:
 
 
 def _name(call: exp.Expr) -> str:
+    call = _call(call)
+    return call.name.lower() if isinstance(call, exp.Anonymous) else ""
+
+
+def _call(call: exp.Expr) -> exp.Expr:
     while isinstance(call, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
         call = call.this
-    return call.name.lower() if isinstance(call, exp.Anonymous) else ""
+    return call
 
 
 # --- the order of what is read ------------------------------------------------------------------

@@ -1,5 +1,5 @@
 -- Fail on what no stream table may have: operators that return rows,
--- user-defined aggregates, system columns, reserved names, no columns.
+-- aggregates whose name is a function's, system columns, reserved names, no columns.
 CREATE OR REPLACE FUNCTION pgstream._check_shape(p_view oid) RETURNS void
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -12,14 +12,15 @@ BEGIN
             HINT = 'Call its function in FROM.';
     END IF;
     SELECT p.oid::regprocedure::text INTO aggregate
-      FROM pgstream._functions(p_view) used(fn) JOIN pg_proc p ON p.oid = used.fn
-     WHERE p.prokind = 'a' AND p.pronamespace <> 'pg_catalog'::regnamespace LIMIT 1;
+      FROM pgstream._functions(p_view) used JOIN pg_proc p ON p.oid = used.fn
+     WHERE p.prokind = 'a' AND p.pronamespace <> 'pg_catalog'::regnamespace
+       AND EXISTS (SELECT FROM pg_proc other
+                    WHERE other.pronamespace = p.pronamespace AND other.proname = p.proname
+                      AND other.prokind <> 'a') LIMIT 1;
     IF aggregate IS NOT NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'PS015',
-            MESSAGE = format('the user-defined aggregate %s is not supported', aggregate),
-            DETAIL = 'Its functions may depend on the order of the rows, or keep state.',
-            HINT = 'Use an aggregate of PostgreSQL, or collect the values with array_agg(x ORDER '
-                   'BY ...) and give the array to an immutable function.';
+            MESSAGE = format('the name of the aggregate %s is that of a function, too', aggregate),
+            HINT = 'Rename one of them: ALTER AGGREGATE ... RENAME TO.';
     END IF;
     IF pgstream._tree_has(p_view, ':varattno -') THEN
         RAISE EXCEPTION USING ERRCODE = 'PS018',

@@ -5,7 +5,7 @@ RETURNS SETOF record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     (SELECT p.proname || '()', 'is volatile: it gives another value at each call',
             'Compute it when you read the stream table, or store it in a source column.'
-       FROM (SELECT DISTINCT fn FROM pgstream._functions(p_view)) used
+       FROM pgstream._called_functions(p_view) used(fn)
        JOIN pg_proc p ON p.oid = used.fn
       WHERE p.provolatile = 'v'
       ORDER BY 1)
@@ -24,7 +24,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
                  WHEN p.proname ~ '(tsvector|tsquery|^ts_)'
                  THEN 'Name the text search configuration: to_tsvector(''english'', ...).'
                  ELSE 'Use it when you read the stream table, or refresh_mode => ''FULL''.' END
-       FROM (SELECT DISTINCT fn FROM pgstream._functions(p_view)) used
+       FROM pgstream._called_functions(p_view) used(fn)
        JOIN pg_proc p ON p.oid = used.fn
       CROSS JOIN LATERAL (SELECT p.pronamespace = 'pg_catalog'::regnamespace AS is_ours) n
       WHERE p.provolatile = 's'

@@ -23,7 +23,7 @@ BEGIN
         RETURN 'FULL';
     END IF;
     SELECT string_agg(DISTINCT p.proname || '()', ', ') INTO settled
-      FROM pgstream._functions(p_view) used JOIN pg_proc p ON p.oid = used.fn
+      FROM pgstream._called_functions(p_view) used(fn) JOIN pg_proc p ON p.oid = used.fn
      WHERE p.provolatile = 's';
     IF settled IS NOT NULL THEN
         RAISE WARNING 'the query uses STABLE functions: %', settled
