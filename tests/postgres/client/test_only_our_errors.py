@@ -17,6 +17,7 @@ import pgstream
 from faces import CALLS, QUERY, code, public_calls
 from pgstream import errors
 from pgstream.client import PgStream
+from pgstream.engine.spark import driver
 from pgstream.refresh.known import as_known
 from pgstream.settings import Settings
 
@@ -60,6 +61,12 @@ FOREIGN = [
     RecursionError("maximum recursion depth exceeded"),
     MemoryError(),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _no_java_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Java of other tests is not waited for, as one that may be ending would be."""
+    monkeypatch.setattr(driver, "END_SECONDS", 0.0)
 
 
 @pytest.fixture
