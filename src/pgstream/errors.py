@@ -7,6 +7,7 @@ PgStreamError
 ├── VersionMismatch              the database was set up by another version
 ├── EmbeddedServerFailed         the embedded server does not start or stop
 ├── InternalError                a fault of pgstream's own
+├── ProgramMissing               a program that a command calls is not installed
 ├── QueryError                   the defining query cannot be a stream table
 │   ├── SyntaxFault              it does not parse
 │   ├── EmptyQuery               there is nothing to parse
@@ -115,6 +116,12 @@ class InternalError(PgStreamError):
     """A fault of pgstream's own, or of a library, that it did not foresee."""
 
     code = "PGS-0106"
+
+
+class ProgramMissing(PgStreamError):
+    """A program that a command calls is not installed."""
+
+    code = "PGS-0107"
 
 
 # --- queries ------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ import typer
 
 from pgstream.cli.alter import alter
 from pgstream.cli.bench import bench
+from pgstream.cli.bench_plans import plans
+from pgstream.cli.bench_tpch import tpch
 from pgstream.cli.create import create
 from pgstream.cli.demo import demo
 from pgstream.cli.drop import drop
@@ -34,6 +36,7 @@ COMMANDS = (
     ("serve", serve),
     ("bench", bench),
 )
+BENCHES = (("plans", plans), ("tpch", tpch))
 
 app = typer.Typer(
     cls=Commands,
@@ -44,5 +47,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for name, command in COMMANDS:
+for name, command in COMMANDS[:-1]:
     app.command(name)(command)
+benches = typer.Typer(invoke_without_command=True)
+benches.callback()(bench)
+for name, measures in BENCHES:
+    benches.command(name)(measures)
+app.add_typer(benches, name="bench")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,6 +40,7 @@ COLUMNS = (
 
 
 def bench(
+    context: typer.Context,
     rows: Annotated[int, typer.Option(help="Rows of the source table.", min=100)] = 100_000,
     changes: Annotated[int, typer.Option(help="Rows changed per cycle.", min=1)] = 100,
     scenario: Annotated[
@@ -58,13 +58,13 @@ def bench(
 
     Example: pgstream bench --rows 1000000 --scenario join_agg
     """
+    if context.invoked_subcommand:
+        return
     chosen = scenario or list(SCENARIOS)
     unknown = [name for name in chosen if name not in SCENARIOS]
     if unknown:
         raise typer.BadParameter(f"There is no scenario {unknown[0]}.", param_hint="--scenario")
-    with tempfile.TemporaryDirectory(prefix="pgstream-bench-") as temporary:
-        folder = embedded or (None if dsn else Path(temporary))
-        results = _measure(dsn, folder, chosen, rows, changes, as_json)
+    results = _measure(dsn, embedded, chosen, rows, changes, as_json)
     if as_json:
         emit({"rows": rows, "changes": changes, "cycles": CYCLES, "results": results})
     else:
@@ -74,42 +74,17 @@ def bench(
 def _measure(
     dsn: str | None, folder: Path | None, chosen: list[str], rows: int, changes: int, as_json: bool
 ) -> list[dict[str, Any]]:
-    with _opened(dsn, folder) as stream:
-        _prepare(stream)
-        try:
-            with working(f"populating {rows} rows", as_json):
-                stream.execute(TABLES)
-                stream.execute(POPULATE, (rows,))
-                stream.execute("ANALYZE src, dim")
-            return [_scenario(stream, name, changes, as_json) for name in chosen]
-        finally:
-            _clean(stream)
-
-
-def _opened(dsn: str | None, folder: Path | None) -> PgStream:
     """A change of any size is to be measured as one, never turned into a FULL refresh."""
-    from pgstream import client
+    from pgstream.bench.place import place  # imports Spark, which takes a second
     from pgstream.settings import Settings
 
     settings = replace(Settings.load(), differential_max_change_ratio=0.0)
-    if folder is not None:
-        return client.embedded(folder, settings=settings)
-    assert dsn is not None
-    return client.connect(dsn, settings=settings)
-
-
-def _prepare(stream: PgStream) -> None:
-    stream.execute("SET client_min_messages = warning")
-    _clean(stream)
-    stream.execute("CREATE SCHEMA pgstream_bench")
-    stream.execute("SET search_path = pgstream_bench")
-
-
-def _clean(stream: PgStream) -> None:
-    for row in stream.status():
-        if row["name"].startswith("pgstream_bench."):
-            stream.drop_stream_table(row["name"])
-    stream.execute("DROP SCHEMA IF EXISTS pgstream_bench CASCADE")
+    with place(dsn, folder, settings) as stream:
+        with working(f"populating {rows} rows", as_json):
+            stream.execute(TABLES)
+            stream.execute(POPULATE, (rows,))
+            stream.execute("ANALYZE src, dim")
+        return [_scenario(stream, name, changes, as_json) for name in chosen]
 
 
 def _scenario(stream: PgStream, name: str, changes: int, as_json: bool) -> dict[str, Any]:

@@ -112,3 +112,28 @@ def working(what: str, as_json: bool = False) -> Iterator[None]:
         return
     with screen.status(what):
         yield
+
+
+class Steps:
+    """What a long command is doing, on stderr: a spinner for a person, lines for a log."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._screen = None if as_json else console(stderr=True)
+        self._status = (
+            self._screen.status("…") if self._screen and self._screen.is_terminal else None
+        )
+
+    def __enter__(self) -> Steps:
+        if self._status:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status:
+            self._status.stop()
+
+    def note(self, what: str) -> None:
+        if self._status:
+            self._status.update(what)
+        elif self._screen:
+            self._screen.print(what, markup=False)

@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sysconfig
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from helpers import assert_exact
+from pgstream.bench.tpch.load import load
+from pgstream.bench.tpch.sections import queries
 from pgstream.catalog.records import Action
 from pgstream.client import PgStream
 
 HERE = Path(__file__).parent
-TABLES = "region nation supplier part partsupp customer orders lineitem".split()
-SCALE = "0.01"
-
-
-def queries() -> dict[str, str]:
-    parts = re.split(r"^-- (q\d+)$", (HERE / "queries.sql").read_text(), flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
-
-
-@pytest.fixture(scope="module")
-def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tpch")
-    command = Path(sysconfig.get_path("scripts"), "tpchgen-cli")
-    subprocess.run([command, "csv", "-s", SCALE, "-o", folder], check=True, capture_output=True)
-    return folder
+SCALE = 0.01
 
 
 @pytest.fixture
-def warehouse(ps: PgStream, generated: Path) -> PgStream:
-    with psycopg.connect(ps.dsn) as connection:
-        connection.execute((HERE / "tables.sql").read_bytes())
-        for table in TABLES:
-            text = (generated / f"{table}.csv").read_bytes()
-            with connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv, HEADER)") as copy:
-                copy.write(text)
-        connection.execute("ANALYZE")
+def warehouse(ps: PgStream) -> PgStream:
+    load(ps, SCALE)
     return ps
 
 

@@ -6,9 +6,10 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from pgstream.cli.app import COMMANDS, app
+from pgstream.cli.app import BENCHES, COMMANDS, app
 
 NAMES = [name for name, _ in COMMANDS]
+EVERY = [*NAMES, *(f"bench {name}" for name, _ in BENCHES)]
 
 
 def help_of(*arguments: str) -> str:
@@ -23,16 +24,16 @@ def test_help_lists_every_command_in_one_line() -> None:
         assert any(f"│ {name} " in line for line in lines), name
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY)
 def test_every_command_has_an_example_and_json(name: str) -> None:
-    text = help_of(name)
+    text = help_of(*name.split())
     assert f"Example: pgstream {name}" in text
     assert "--json" in text
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "demo"])
+@pytest.mark.parametrize("name", [name for name in EVERY if name != "demo"])
 def test_every_command_can_use_an_embedded_server(name: str) -> None:
-    text = help_of(name)
+    text = help_of(*name.split())
     assert "--embedded" in text
     assert "PGSTREAM_DSN" in text
 

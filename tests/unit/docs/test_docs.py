@@ -11,7 +11,7 @@ import pytest
 from documents import REFERENCE, ROOT, names, rows
 from pgstream import errors
 from pgstream.algebra.placement.spark_list import SPARK_LIST
-from pgstream.cli.app import COMMANDS
+from pgstream.cli.app import BENCHES, COMMANDS
 from pgstream.database.migrate import migrations
 from pgstream.database.sql_functions import sql_files
 from pgstream.database.sqlstates import ERRORS
@@ -76,7 +76,8 @@ def test_every_public_function_is_described() -> None:
 
 def test_every_command_is_described() -> None:
     listed = [names(row[0])[0] for row in rows(REFERENCE / "api.md", "command", "does")]
-    assert listed == [name for name, _ in COMMANDS]
+    benches = [f"bench {name}" for name, _ in BENCHES]
+    assert listed == [name for name, _ in COMMANDS] + benches
 
 
 def test_every_catalog_table_and_view_is_described() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from expressions import ANYWHERE, ON_SPARK, lines
+from pgstream.bench.tpch import sections
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.deparsed import REFUSED, parse_deparsed
 from pgstream.sql.grammar import NODE_TYPES, statements
@@ -38,8 +39,7 @@ def expressions() -> Iterator[str]:
 def queries() -> Iterator[str]:
     book = importlib.import_module("e2e.book.queries")
     yield from (query.sql for query in book.QUERIES)
-    tpch = (TESTS / "e2e" / "tpch" / "queries.sql").read_text()
-    yield from re.split(r"^-- q\d+$", tpch, flags=re.MULTILINE)[1:]
+    yield from sections.queries().values()
     for file in sorted(REWRITES.glob("*.sql")):
         if file.stem != "tables":
             yield from file.read_text().strip().removesuffix(";").split(";\n")

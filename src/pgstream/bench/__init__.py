@@ -1,0 +1,1 @@
+"""Measures refreshes. One file per benchmark; `measure` and `place` are what they share."""

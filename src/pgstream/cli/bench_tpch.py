@@ -1,0 +1,83 @@
+"""pgstream bench tpch"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from pgstream.bench.tpch.sections import TABLES, queries
+from pgstream.cli.bench_plans import bench_settings
+from pgstream.cli.options import AsJson, Dsn, Embedded
+from pgstream.cli.output import Steps, emit, say, show_table
+
+COLUMNS = {
+    "query": "query",
+    "postgres_ms": "PG REFRESH ms",
+    "full_ms": "FULL ms",
+    "ms": "ms",
+    "action": "action",
+    "rows_read": "rows read",
+    "rows_written": "written",
+    "spark_actions": "Spark actions",
+    "rows": "rows",
+    "exact": "exact",
+    "error": "error",
+}
+
+
+def tpch(
+    scale: Annotated[float, typer.Option(help="The scale factor.", min=0.01)] = 0.1,
+    changed: Annotated[
+        str, typer.Option(help="The tables that change, with commas, or all.")
+    ] = "orders,lineitem",
+    share: Annotated[
+        float, typer.Option(help="The share of their rows that change.", min=0.0, max=1.0)
+    ] = 0.001,
+    query: Annotated[
+        str | None, typer.Option(help="Some queries only, such as q1,q18.", show_default="all")
+    ] = None,
+    forced: Annotated[
+        bool, typer.Option("--forced", help="Never choose FULL, whatever DIFFERENTIAL costs.")
+    ] = False,
+    dsn: Dsn = None,
+    embedded: Embedded = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure TPC-H's 22 queries beside PostgreSQL's own REFRESH and FULL.
+
+    Its rows are made by tpchgen-cli: pip install 'pgstream[bench]'. Exit code 1 if a query fails
+    or is not exact.
+
+    Example: pgstream bench tpch --scale 0.01 --query q1,q18
+    """
+    tables = TABLES if changed == "all" else _listed(changed, TABLES, "--changed")
+    chosen = _listed(query, list(queries()), "--query") if query else list(queries())
+    from pgstream.bench.place import place  # imports Spark, which takes a second
+    from pgstream.bench.tpch.measure_tpch import measure_tpch
+
+    with Steps(as_json) as steps, place(dsn, embedded, bench_settings(forced)) as stream:
+        found = measure_tpch(stream, scale, share, tables, chosen, steps.note)
+    if as_json:
+        emit(found)
+    else:
+        _show(found)
+    if found["summary"]["exact"] < len(chosen):
+        raise typer.Exit(1)
+
+
+def _listed(text: str, known: list[str], option: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in known:
+            raise typer.BadParameter(f"There is no {name}.", param_hint=option)
+    return names
+
+
+def _show(found: dict[str, Any]) -> None:
+    shown = [{title: row[key] for key, title in COLUMNS.items()} for row in found["results"]]
+    title = f"TPC-H, scale factor {found['scale']}, {found['share']:.2%} changed"
+    show_table(f"{title} in {', '.join(found['changed'])}", shown, tuple(COLUMNS.values()))
+    counted = found["summary"]
+    words = [f"{name.replace('_', ' ')}: {n}" for name, n in counted.items()]
+    say(", ".join(words) + f"; a bare Spark action takes {found['bare_spark_action_ms']} ms")
