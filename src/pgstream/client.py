@@ -129,7 +129,9 @@ class PgStream:
             )
             own_path(self.connection)  # the names in the query have got their meaning
             table = store.stream_table(self.connection, name)
-            prepared = self.refresher.preparations.first(self.connection, table)
+            prepared = self.refresher.preparations.first(
+                self.connection, table, self.settings.nested_state
+            )
             store.save_query(self.connection, table.id, prepared.table.defining_query)
             store.save_explanation(
                 self.connection, table.id, explain(prepared.plan, self.connection)
@@ -187,7 +189,7 @@ class PgStream:
     def explain(self, name: str) -> list[tuple[str, str]]:
         """The trees and the stages that run."""
         table = self.table(name)
-        prepared = prepare(self.own, table)
+        prepared = prepare(self.own, table, nested_state=self.settings.nested_state)
         return explain(prepared.plan, self.own)
 
     @known_errors()

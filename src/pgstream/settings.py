@@ -147,6 +147,10 @@ class Settings:
     read_slices: int = _setting(
         0, "In how many parallel slices Spark reads a table; 0 is the number of cores.", 0, 1024
     )
+    nested_state: bool = _setting(
+        True,
+        "Whether aggregates and DISTINCT below other operators are stored in hidden tables.",
+    )
     max_recursion: int = _setting(
         1000, "After how many rounds a recursive CTE counts as endless.", 1, 1_000_000
     )

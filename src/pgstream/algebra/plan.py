@@ -9,6 +9,7 @@ The same value is run and explained.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,19 +17,15 @@ from pgstream.algebra.calculus.differentiate import Changed, Differential, diffe
 from pgstream.algebra.calculus.linear import require_linear
 from pgstream.algebra.calculus.recursion import Recursion, looked_up
 from pgstream.algebra.expressions import Expression
-from pgstream.algebra.operators.accumulate import (
-    Accumulate,
-    Accumulator,
-    accumulators_for,
-    unsure_sql,
-)
+from pgstream.algebra.groups import Groups
+from pgstream.algebra.nested import Hidden, Nesting, scans_of
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
-from pgstream.algebra.operators.negate import Consolidate, Negate, settled
-from pgstream.algebra.operators.node import Column, Keys, Node
+from pgstream.algebra.operators.negate import Consolidate, Negate
+from pgstream.algebra.operators.node import Column, Node, signature
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
-from pgstream.algebra.operators.scan import Part, Scan, Stored
+from pgstream.algebra.operators.scan import Field, Part, Scan, Source, Stored
 from pgstream.algebra.operators.union_all import add
 from pgstream.algebra.operators.weigh import Weigh
 from pgstream.algebra.placement.carry import carry
@@ -38,46 +35,13 @@ from pgstream.algebra.top import Top
 
 
 @dataclass(frozen=True)
-class Accumulated:
-    """The stored aggregate, and what PostgreSQL does above it."""
+class Accumulated(Groups):
+    """The aggregate that the query ends in, and what PostgreSQL does above it."""
 
-    aggregate: Aggregate
     having: Expression | None
     output: tuple[Expression, ...]
     count: Expression | None = None
     """How often each group's row occurs, if not once."""
-
-    @property
-    def accumulators(self) -> tuple[Accumulator, ...]:
-        return accumulators_for(self.aggregate)
-
-    @property
-    def key_columns(self) -> tuple[Column, ...]:
-        inner = self.aggregate.input.columns
-        return tuple(Column(f"k{i}", inner[k].type) for i, k in enumerate(self.aggregate.keys))
-
-    @property
-    def recomputes(self) -> bool:
-        """Floating point is not exact under subtraction: touched groups are read again."""
-        return any(a.kind == "sum" and a.type.is_float for a in self.accumulators)
-
-    @property
-    def has_extremes(self) -> bool:
-        return any(a.is_extreme for a in self.accumulators)
-
-    @property
-    def unsure(self) -> tuple[str, ...]:
-        """Per call, whether a group must be read again for its digits (see `unsure_sql`)."""
-        conditions = [unsure_sql(call, self.aggregate) for call in self.aggregate.calls]
-        return tuple(dict.fromkeys(text for text in conditions if text is not None))
-
-    @property
-    def read_again_when(self) -> str:
-        """Which groups are read again from the sources, in words; empty if none ever is."""
-        if self.recomputes:
-            return "touched"
-        reasons = [("extreme lost", self.has_extremes), ("digits open", self.unsure)]
-        return ", ".join(reason for reason, applies in reasons if applies)
 
 
 @dataclass(frozen=True)
@@ -88,15 +52,18 @@ class Plan:
     recursions: tuple[Recursion, ...] = ()
     """The recursive CTEs, those first that others read."""
 
+    hidden: tuple[Hidden, ...] = ()
+    """Nested aggregates whose accumulators are stored, those first that others read."""
+
     @property
     def trees(self) -> tuple[Node, ...]:
         """All that is computed from the sources."""
         terms = [tree for r in self.recursions for tree in (r.base, r.step)]
-        return (self.tree, *terms)
+        return (self.tree, *terms, *(each.aggregate for each in self.hidden))
 
     @property
     def sources(self) -> dict[int, Scan]:
-        """The source tables, by relid; tables of recursive CTEs are none."""
+        """The source tables, by relid; tables of our own are none."""
         found = {relid: scan for tree in self.trees for relid, scan in sources(tree).items()}
         return {relid: scan for relid, scan in found.items() if relid > 0}
 
@@ -108,87 +75,98 @@ class Plan:
 
     @property
     def everything_changed(self) -> Changed:
-        """A change of every source and of every recursive CTE."""
+        """A change of every source, of every recursive CTE and of all nested state."""
         changed = {relid: frozenset((Part.COMMITTED,)) for relid in self.sources}
-        changed |= {r.source.relid: frozenset((Part.PENDING,)) for r in self.recursions}
-        return changed
+        own = (*(r.source for r in self.recursions), *(h.source for h in self.hidden))
+        return changed | {source.relid: frozenset((Part.PENDING,)) for source in own}
 
-    def looked_up(self, recursion: Recursion) -> list[tuple[int, ...]]:
-        """By which columns refreshes look up rows of a recursive CTE."""
+    @property
+    def digest(self) -> str:
+        """Tells plans apart that store other things."""
+        stored: list[Node] = [each.aggregate for each in self.hidden]
+        if self.accumulated is not None:
+            stored.append(self.accumulated.aggregate)
+        stored += [tree for r in self.recursions for tree in (r.base, r.step)]
+        columns = ", ".join(f"{c.name} {c.type.declared}" for c in self.columns)
+        texts = [columns, *map(signature, stored)]
+        return hashlib.sha256("\n\n".join(texts).encode()).hexdigest()[:16]
+
+    def looked_up(self, source: Source) -> list[tuple[Field, ...]]:
+        """By which fields refreshes look up rows of a table of our own."""
         changed = self.everything_changed
-        terms = [tree for r in self.recursions for tree in r.trees(changed)]
-        return looked_up([self.change(changed), *terms], recursion)
+        trees = [self.change(changed), *(h.change(changed) for h in self.hidden)]
+        trees += [tree for r in self.recursions for tree in r.trees(changed)]
+        return looked_up(trees, source)
+
+    def scans_of(self, hidden: Hidden) -> list[Scan]:
+        return scans_of(self.trees, hidden)
 
     def full(self, changed: Changed, stored: Scan | None) -> Node:
         """From what is stored to the whole result after the changes: Q(after) − stored."""
-        state = Differential(changed)
-        if self.accumulated is None:
-            wanted = state.after(self.tree)
-        else:
-            wanted = self._accumulate(state.after(self.accumulated.aggregate.input), False)
-        previous = stored and Negate(Stored(stored))
-        difference = add(wanted, previous)
+        if self.accumulated is not None:
+            return self.accumulated.all(changed)
+        wanted = Differential(changed).after(self.tree)
+        difference = add(wanted, stored and Negate(Stored(stored)))
         assert difference is not None
         return self._with_row_id(Consolidate(difference))
 
     def change(self, changed: Changed) -> Node | None:
-        """The change of the result; of an aggregate, the change of its accumulators, or the
-        touched groups where these must be read again."""
-        if self.accumulated is None:
-            delta = differentiate(self.tree, changed)
-            return delta and self._with_row_id(delta)
-        inner = differentiate(self.accumulated.aggregate.input, changed)
-        if inner is None:
-            return None
-        if not self.accumulated.recomputes:
-            return self._with_row_id(self._accumulate(inner, of_change=True))
-        return self._with_row_id(Keys(inner, self.accumulated.aggregate.keys))
-
-    def groups_again(self, changed: Changed, groups: Node) -> Node:
-        """The accumulators of these groups, read again from the sources."""
-        assert self.accumulated is not None
-        state = Differential(changed)
-        aggregate = self.accumulated.aggregate
-        inner = state.after(aggregate.input)
-        if aggregate.keys:
-            keys = Keys(groups, tuple(range(len(aggregate.keys))))
-            inner = state.restrict(inner, aggregate.keys, keys)
-        return self._with_row_id(self._accumulate(inner, of_change=False))
+        """The change of the result; of an aggregate, that of its stored groups."""
+        if self.accumulated is not None:
+            return self.accumulated.change(changed)
+        delta = differentiate(self.tree, changed)
+        return delta and self._with_row_id(delta)
 
     def _with_row_id(self, node: Node) -> RowId:
-        """The hash of the grouping columns, or of the whole row where there is no key."""
-        width = len(self.columns)
-        if self.accumulated is not None:
-            width = len(self.accumulated.aggregate.keys)
-        return RowId(node, tuple(range(width)))
-
-    def _accumulate(self, inner: Node, of_change: bool) -> Accumulate:
-        assert self.accumulated is not None
-        keys, accumulators = self.accumulated.aggregate.keys, self.accumulated.accumulators
-        return Accumulate(inner if of_change else settled(inner), keys, accumulators, of_change)
+        """The hash of the whole row."""
+        return RowId(node, tuple(range(len(self.columns))))
 
 
-def plan(tree: Node, top: Top | None = None, recursions: Sequence[Recursion] = ()) -> Plan:
+def plan(
+    tree: Node,
+    top: Top | None = None,
+    recursions: Sequence[Recursion] = (),
+    hidden: Sequence[Hidden] = (),
+) -> Plan:
     """The plan of a tree in which every expression stands where it is computed."""
-    return Plan(tree, _accumulated(tree), top, tuple(recursions))
+    return Plan(tree, _accumulated(tree), top, tuple(recursions), tuple(hidden))
+
+
+def nest(tree: Node, id_: int, recursions: Sequence[Recursion]) -> tuple[Node, tuple[Hidden, ...]]:
+    """The tree over hidden tables, and these: all nested aggregates but the one that the stream
+    table itself stores."""
+    accumulated = _accumulated(tree)
+    kept = accumulated.aggregate if accumulated else None
+    nesting = Nesting(id_, len(recursions) + 1, kept)
+    return nesting.rewritten(tree), tuple(nesting.hidden)
 
 
 def place_expressions(
-    tree: Node, recursions: Sequence[Recursion] = ()
-) -> tuple[Node, tuple[Recursion, ...]]:
+    tree: Node, recursions: Sequence[Recursion] = (), hidden: Sequence[Hidden] = ()
+) -> tuple[Node, tuple[Recursion, ...], tuple[Hidden, ...]]:
     """The same with every expression where it can be computed exactly, and every numeric in the
     form in which it travels."""
     accumulated = _accumulated(tree)
     if accumulated is None:
         tree = legalize(moments_by_postgres(tree))
     else:  # PostgreSQL finishes what stands above the aggregate
-        aggregate = accumulated.aggregate
-        kept = aggregate.with_inputs(moments_by_postgres(aggregate.input))
-        tree = _above(tree, aggregate, legalize(kept))
+        tree = _above(tree, accumulated.aggregate, _below(accumulated.aggregate))
     made = tuple(map(maintained, recursions))
     recursive = [node for r in made for term in (r.base, r.step) for node in term.walk()]
-    tree = carry(tree, decimals=[node for node in recursive if isinstance(node, Scan)])
-    return tree, made
+    decimals = [node for node in recursive if isinstance(node, Scan)]
+    nested = [carry(_below(each.aggregate), decimals) for each in hidden]
+    stored = tuple(map(_over, hidden, nested))
+    return carry(tree, decimals), made, stored
+
+
+def _below(aggregate: Aggregate) -> Node:
+    """The aggregate, all that it reads placed. PostgreSQL finishes it from its accumulators."""
+    return legalize(aggregate.with_inputs(moments_by_postgres(aggregate.input)))
+
+
+def _over(hidden: Hidden, placed: Node) -> Hidden:
+    assert isinstance(placed, Aggregate)
+    return replace(hidden, aggregate=placed)
 
 
 def maintained(recursion: Recursion) -> Recursion:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from pgstream.algebra.calculus.recursion import Recursion, with_homes
 from pgstream.algebra.catalog import Catalog
 from pgstream.algebra.lower.query import lower
+from pgstream.algebra.nested import Hidden
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.scan import Source
-from pgstream.algebra.plan import Plan, place_expressions, plan
+from pgstream.algebra.plan import Plan, nest, place_expressions, plan
 from pgstream.algebra.top import Top, split_top
 from pgstream.catalog.records import StreamTable
 from pgstream.compile.aggregates_of import aggregates_of
@@ -34,10 +35,12 @@ class Draft:
     table: StreamTable
     connection: Connection
     catalog: Catalog
+    stores_nested: bool = True
     query: Query | None = None
     top: Top | None = None
     tree: Node | None = None
     recursions: tuple[Recursion, ...] = ()
+    hidden: tuple[Hidden, ...] = ()
     plan: Plan | None = None
 
 
@@ -110,15 +113,23 @@ def _housed(draft: Draft) -> Draft:
     return replace(draft, tree=tree, recursions=recursions)
 
 
+def _nested(draft: Draft) -> Draft:
+    assert draft.tree is not None
+    if not draft.stores_nested:
+        return draft
+    tree, hidden = nest(draft.tree, draft.table.id, draft.recursions)
+    return replace(draft, tree=tree, hidden=hidden)
+
+
 def _placed(draft: Draft) -> Draft:
     assert draft.tree is not None
-    tree, recursions = place_expressions(draft.tree, draft.recursions)
-    return replace(draft, tree=tree, recursions=recursions)
+    tree, recursions, hidden = place_expressions(draft.tree, draft.recursions, draft.hidden)
+    return replace(draft, tree=tree, recursions=recursions, hidden=hidden)
 
 
 def _planned(draft: Draft) -> Draft:
     assert draft.tree is not None
-    return replace(draft, plan=plan(draft.tree, draft.top, draft.recursions))
+    return replace(draft, plan=plan(draft.tree, draft.top, draft.recursions, draft.hidden))
 
 
 def _rightful(draft: Draft) -> Draft:
@@ -149,6 +160,7 @@ PASSES: tuple[Pass, ...] = (
     # An optimizer, tree to cheaper tree, belongs here: the tree says what is computed, and not
     # yet by whom, nor where anything is stored.
     Pass("find homes", "each recursive CTE gets the table that stores its rows", _housed),
+    Pass("store nested state", "aggregates below other operators get hidden tables", _nested),
     # After all that changes the tree: each expression goes to where it is computed exactly.
     Pass("place expressions", "Spark computes what it computes as PostgreSQL does", _placed),
     Pass("plan", "what is stored, and how it is maintained", _planned),

@@ -14,23 +14,25 @@ class Preparations:
     def __init__(self) -> None:
         self._known: dict[int, tuple[object, Prepared]] = {}
 
-    def of(self, connection: Connection, table: StreamTable, numerics: Numerics) -> Prepared:
+    def of(
+        self, connection: Connection, table: StreamTable, numerics: Numerics, nested_state: bool
+    ) -> Prepared:
         """The plan, for this transaction: what is checked here stays so until it ends."""
         _hold_sources(connection, table)
         connection.execute("SELECT pgstream._require_trusted_names(%s)", (table.id,))
-        mark = (numerics, self._mark(connection, table))
+        mark = (numerics, nested_state, self._mark(connection, table))
         found = self._known.get(table.id)
         if found is None or found[0] != mark:
-            found = (mark, prepare(connection, table, numerics))
+            found = (mark, prepare(connection, table, numerics, nested_state))
             self._known[table.id] = found
         query = found[1].table.defining_query
         return replace(found[1], table=replace(table, defining_query=query))
 
-    def first(self, connection: Connection, table: StreamTable) -> Prepared:
+    def first(self, connection: Connection, table: StreamTable, nested_state: bool) -> Prepared:
         """The plan of a table that is being created. Its first refresh finds it here, with the
         query that the plan was made of."""
-        made = prepare(connection, table)
-        mark = (made.numerics, self._mark(connection, made.table))
+        made = prepare(connection, table, nested_state=nested_state)
+        mark = (made.numerics, nested_state, self._mark(connection, made.table))
         self._known[table.id] = (mark, made)
         return made
 

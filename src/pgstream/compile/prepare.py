@@ -25,7 +25,13 @@ class Prepared:
     @property
     def renews(self) -> bool:
         """Whether nothing is stored of this plan: nothing at all, or what another plan made."""
-        return self.table.frontier is None or self.table.numerics is not self.numerics
+        frontier = self.table.frontier
+        return frontier is None or any(frontier.get(k) != v for k, v in self.mark.items())
+
+    @property
+    def mark(self) -> dict[str, str]:
+        """Which plan the stored rows are of; a frontier has it."""
+        return {"numerics": self.numerics.value, "plan": self.plan.digest}
 
     @property
     def stored(self) -> Scan:
@@ -35,12 +41,15 @@ class Prepared:
 
 
 def prepare(
-    connection: Connection, table: StreamTable, numerics: Numerics | None = None
+    connection: Connection,
+    table: StreamTable,
+    numerics: Numerics | None = None,
+    nested_state: bool = True,
 ) -> Prepared:
     """The plan of a registered stream table; an error names its position in the user's text.
     `numerics` says who computes on them, if not those who did so far."""
     numerics = numerics or table.numerics
-    draft = Draft(table, connection, _catalog(connection, table, numerics))
+    draft = Draft(table, connection, _catalog(connection, table, numerics), nested_state)
     with _located(table):
         for each in PASSES:
             draft = each.run(draft)

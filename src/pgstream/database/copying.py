@@ -52,3 +52,22 @@ def copy_in(connection: psycopg.Connection, table: sql.Composable, rows: pa.Tabl
     statement = sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(table)
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         copy.write(buffer.getvalue())
+
+
+def copy_across(
+    source: psycopg.Connection,
+    query: sql.Composable,
+    target: psycopg.Connection,
+    table: sql.Composable,
+) -> None:
+    """Appends the rows of the query to a table that another connection sees, block by block."""
+    read = sql.SQL("COPY ({}) TO STDOUT (FORMAT binary)").format(query)
+    written = sql.SQL("COPY {} FROM STDIN (FORMAT binary)").format(table)
+    with (
+        source.cursor() as reading,
+        target.cursor() as writing,
+        reading.copy(read) as blocks,
+        writing.copy(written) as copy,
+    ):
+        for block in blocks:
+            copy.write(block)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pgstream.algebra.calculus.differentiate import Changed
 from pgstream.algebra.calculus.recursion import Recursion
+from pgstream.algebra.nested import Hidden
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.scan import Field, Lookup, Stored
@@ -32,7 +33,7 @@ def explain(plan: Plan, connection: Connection) -> Rows:
         why = accumulated.read_again_when
         if why:
             groups = Parameter(f"groups: {why}", accumulated.key_columns)
-            again = plan.groups_again(changed, groups)
+            again = accumulated.again(changed, groups)
             trees.append(again)
             rows.append(("Group Read Again", draw(again)))
     if plan.top is not None:
@@ -40,6 +41,9 @@ def explain(plan: Plan, connection: Connection) -> Rows:
     for recursion in plan.recursions:
         rows += recursion_rows(recursion, changed)
         trees += [tree for tree in recursion.trees(changed) if tree is not None]
+    for hidden in plan.hidden:
+        rows += hidden_rows(hidden, changed, connection)
+        trees += [tree for tree in (hidden.change(changed),) if tree is not None]
     rows += [("Nested State", text) for text in nested_state(plan)]
     names = [f"{s.source} (oid={relid})" for relid, s in plan.sources.items()]
     rows.append(("Source Tables", ", ".join(names) or "none"))
@@ -58,6 +62,23 @@ def recursion_rows(recursion: Recursion, changed: Changed) -> Rows:
         ("Base Term", draw(recursion.base)),
         ("Recursive Term", draw(recursion.step)),
         ("Delta Seed", draw(seed) if seed else "empty: the terms read no other table"),
+    ]
+
+
+def hidden_rows(hidden: Hidden, changed: Changed, connection: Connection) -> Rows:
+    """What a hidden table stores, how large it is, and how a change of it is computed."""
+    row = connection.execute(
+        "SELECT c.reltuples::bigint, pg_size_pretty(pg_total_relation_size(c.oid))"
+        " FROM pg_class c WHERE c.oid = to_regclass(%s)",
+        (str(hidden.source),),
+    ).fetchone()
+    size = f" ({row[0]} rows, {row[1]})" if row and row[0] >= 0 else ""
+    what = hidden.aggregate.describe()
+    again = f"; groups read again: {hidden.read_again_when}" if hidden.read_again_when else ""
+    delta = hidden.change(changed)
+    return [
+        ("Hidden Table", f"{hidden.source}{size}: {what}, stored for what stands above it{again}"),
+        ("Hidden Delta", draw(delta) if delta else "empty: it reads no table"),
     ]
 
 

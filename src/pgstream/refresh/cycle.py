@@ -45,6 +45,7 @@ from pgstream.refresh.stages.stage import Step
 from pgstream.refresh.stages.stages_of import stages_of
 from pgstream.refresh.stages.work import Tools, Work
 from pgstream.settings import Settings
+from pgstream.storage.state import drop_stale
 
 
 @dataclass
@@ -140,13 +141,11 @@ class Cycle:
         decision = decide(table, changes, self.settings, self.size_of(table), self.full_asked)
         crash_point("decide")
         result = RefreshResult(table.full_name, decision.action, decision.reason)
-        numerics = table.numerics
+        kept = {key: value for key, value in (table.frontier or {}).items() if key != "sources"}
         if decision.action is not Action.NO_DATA:
-            result, numerics = self.compute_and_apply(table, changes, decision, snapshot, pending)
+            result, kept = self.compute_and_apply(table, changes, decision, snapshot, pending)
         relids = [source.relid for source in table.dependencies]
-        frontier = snapshot.frontier(own_xid, relids)
-        if numerics is Numerics.BY_POSTGRES:
-            frontier["numerics"] = numerics.value
+        frontier = {**snapshot.frontier(own_xid, relids), **kept}
         if not store.advance(self.connections.apply, table, frontier, snapshot.taken_at):
             raise RefreshConflict(
                 f"{table.full_name} was altered while it was being refreshed.",
@@ -161,37 +160,43 @@ class Cycle:
         decision: Decision,
         snapshot: Snapshot,
         pending: Pending,
-    ) -> tuple[RefreshResult, Numerics]:
-        """Once more where a numeric is beyond Spark: then PostgreSQL computes on numerics."""
+    ) -> tuple[RefreshResult, dict[str, str]]:
+        """Once more where a numeric is beyond Spark: then PostgreSQL computes on numerics. Also
+        tells which plan the stored rows are of."""
         numerics = Numerics.ON_SPARK if self.full_asked else table.numerics
-        prepared = self.preparations.of(self.connections.apply, table, numerics)
+        prepared = self.prepared(table, numerics)
         if numerics is Numerics.ON_SPARK:
             try:
                 with self.savepoints(prepared):
-                    return self.attempt(prepared, changes, decision, snapshot, pending), numerics
+                    result = self.attempt(prepared, changes, decision, snapshot, pending)
+                    return result, prepared.mark
             except NumericRange as error:
                 prepared = self.prepared_by_postgres(table, error)
-            if decision.action is Action.DIFFERENTIAL:  # what is stored is of another plan
+            if decision.action is Action.DIFFERENTIAL:
                 decision = Decision(Action.FULL, "a numeric is beyond Spark")
         decision = replace(decision, reason=f"{decision.reason}; PostgreSQL computes on numerics")
         result = self.attempt(prepared, changes, decision, snapshot, pending)
-        return result, Numerics.BY_POSTGRES
+        return result, prepared.mark
 
     @contextmanager
     def savepoints(self, prepared: Prepared) -> Iterator[None]:
-        """The reader's gives up its locks on the tables of recursive CTEs: the other plan makes
-        these tables again."""
+        """The reader's gives up its locks on tables of our own: another plan makes these again."""
         apply, reader = self.connections.apply, self.connections.reader
-        locks = reader.transaction() if prepared.plan.recursions else nullcontext()
+        own = prepared.plan.recursions or prepared.plan.hidden
+        locks = reader.transaction() if own else nullcontext()
         with apply.transaction(), locks:
             yield
+
+    def prepared(self, table: StreamTable, numerics: Numerics) -> Prepared:
+        nested_state = self.settings.nested_state
+        return self.preparations.of(self.connections.apply, table, numerics, nested_state)
 
     def prepared_by_postgres(self, table: StreamTable, error: NumericRange) -> Prepared:
         """The plan in which Spark does not compute on numerics; raises the error if there is
         none."""
         drop_staging(self.connections.notes, table.id)
         try:
-            return self.preparations.of(self.connections.apply, table, Numerics.BY_POSTGRES)
+            return self.prepared(table, Numerics.BY_POSTGRES)
         except QueryError as refused:
             error.detail = f"PostgreSQL does not take over. {refused.message}"
             raise error from refused
@@ -206,8 +211,10 @@ class Cycle:
     ) -> RefreshResult:
         if prepared.renews:
             self.explain(prepared)
+            if decision.action is Action.DIFFERENTIAL:
+                decision = Decision(Action.FULL, "what is stored is of another plan")
         self.sessions.revive()
-        handover = self.handover(prepared.table)
+        handover = self.handover(prepared.table, self.ways(self.settings.small_path_rows))
         stages = stages_of(prepared.plan, decision.is_whole)
         started = time.perf_counter()
         with self.execution(snapshot, handover) as execution:
@@ -220,6 +227,8 @@ class Cycle:
         crash_point("compute")
         computed = time.perf_counter()
         work = run_stages(stages, Step.APPLY, work)
+        if prepared.renews:
+            drop_stale(self.connections.apply, prepared.table.id, prepared.plan)
         pending.add(work)
         return replace(
             result_of(work, decision),
@@ -235,12 +244,12 @@ class Cycle:
         store.save_explanation(apply, table.id, explain(prepared.plan, apply))
         store.save_query(apply, table.id, table.defining_query)
 
-    def handover(self, table: StreamTable) -> Handover:
+    def handover(self, table: StreamTable, ways: Ways) -> Handover:
         apply, notes = self.connections.apply, self.connections.notes
-        return Handover(apply, notes, table.id, self.sessions.parallelism)
+        return Handover(apply, notes, table.id, self.sessions.parallelism, ways)
 
     def execution(self, snapshot: Snapshot, handover: Handover) -> Execution:
-        ways = self.ways(self.settings.small_path_rows)
+        ways = handover.ways
         leaves = Leaves(self.connections.reader, ways, self.sessions.parallelism)
         views = Views(self.sessions, ways, self.connections.dsn, snapshot.exported)
         return Execution(self.sessions, leaves, views, handover)
@@ -305,7 +314,8 @@ def result_of(work: Work, decision: Decision) -> RefreshResult:
     tools, applied = work.tools, work.applied
     action, reason = decision.action, decision.reason
     if work.is_without_effect:
-        action, reason = Action.NO_DATA, f"{tools.changes.total} changes cancel out"
+        does = "do not reach the result" if work.nested else "cancel out"
+        action, reason = Action.NO_DATA, f"{tools.changes.total} changes {does}"
     elif work.note:
         reason = f"{reason}; {work.note}"
     return RefreshResult(

@@ -16,8 +16,8 @@ WEIGHT = sql.Identifier("__pgs_weight")
 COMMA = sql.SQL(", ")
 
 
-def state_table(id_: int) -> sql.Identifier:
-    return sql.Identifier(STATE_SCHEMA, f"state_{id_}")
+def state_name(id_: int) -> str:
+    return f"state_{id_}"
 
 
 def top_table(id_: int) -> sql.Identifier:

@@ -1,4 +1,7 @@
-"""The accumulators of a stream table, one row per group, in pgstream_state.state_<id>.
+"""The accumulators of an aggregate, one row per group.
+
+    pgstream_state.state_<id>            of the aggregate that a query ends in
+    pgstream_state.hidden_<id>_<number>  of one below other operators
 
 Adding the accumulators of a change to the stored ones gives the groups' new accumulators. What
 comes of a change is a temporary table of groups: those touched as they were (weight −1) and as
@@ -7,26 +10,43 @@ they are now (weight +1). Only `store` and `replace` write what is stored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import psycopg
 from psycopg import sql
 
+from pgstream.algebra.groups import Groups
 from pgstream.algebra.operators.accumulate import Accumulator
 from pgstream.algebra.operators.node import Column
-from pgstream.algebra.plan import Accumulated
+from pgstream.algebra.operators.scan import Field
+from pgstream.algebra.plan import Plan
 from pgstream.errors import IntegrityError
-from pgstream.storage.names import COMMA, ROW_ID, identifiers, match, state_table, type_sql
+from pgstream.storage.indexes import create_index, index_lookups
+from pgstream.storage.names import COMMA, ROW_ID, STATE_SCHEMA, identifiers, match, type_sql
 from pgstream.storage.temporary import Temporary, analyze, create_temporary
 
 
+def drop_stale(connection: psycopg.Connection, id_: int, plan: Plan) -> None:
+    """Hidden tables of a stream table that its plan does not have any more."""
+    kept = [each.source.name for each in plan.hidden]
+    found = connection.execute(
+        "SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename ~ %s"
+        " AND tablename <> ALL (%s)",
+        (STATE_SCHEMA, f"^hidden_{id_}_", kept),
+    ).fetchall()
+    for (name,) in found:
+        connection.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier(STATE_SCHEMA, name)))
+
+
 class State:
-    def __init__(self, connection: psycopg.Connection, id_: int, plan: Accumulated) -> None:
-        self.connection, self.id = connection, id_
-        self.table = state_table(id_)
-        self.keys = plan.key_columns
-        self.accumulators = plan.accumulators
-        self.unsure = plan.unsure
+    """`name` is that of its table. Temporary tables are named for it too."""
+
+    def __init__(self, connection: psycopg.Connection, name: str, groups: Groups) -> None:
+        self.connection, self.name = connection, name
+        self.table = sql.Identifier(STATE_SCHEMA, name)
+        self.keys = groups.key_columns
+        self.accumulators = groups.accumulators
+        self.unsure = groups.unsure
         self.columns = self.keys + tuple(Column(a.name, a.type) for a in self.accumulators)
         self.names = [column.name for column in self.columns]
 
@@ -34,7 +54,7 @@ class State:
 
     def added(self, change: Temporary) -> Temporary:
         """Stored accumulators and those of the change, added up."""
-        groups = create_temporary(self.connection, "groups", self.id, self.columns)
+        groups = create_temporary(self.connection, "groups", self.name, self.columns)
         self._run(
             f"INSERT INTO {{groups}} ({{names}}, __pgs_row_id, __pgs_weight) {self._before}"
             " UNION ALL SELECT * FROM (SELECT {sums}, p.__pgs_row_id, 1"
@@ -51,7 +71,7 @@ class State:
 
     def recomputed(self, touched: Temporary, fresh: Temporary) -> Temporary:
         """The touched groups, of which `fresh` holds all that there are now."""
-        groups = create_temporary(self.connection, "groups", self.id, self.columns)
+        groups = create_temporary(self.connection, "groups", self.name, self.columns)
         self._run(
             f"INSERT INTO {{groups}} ({{names}}, __pgs_row_id, __pgs_weight) {self._before}"
             " UNION ALL SELECT {names}, __pgs_row_id, 1 FROM {fresh}",
@@ -152,6 +172,10 @@ class State:
             groups=groups.name,
         )
 
+    def index(self, looked_up: Iterable[Sequence[Field]]) -> None:
+        """Indexes for the keys by which groups are looked up."""
+        index_lookups(self.connection, self.table, f"__pgs_{self.name}", looked_up)
+
     def _create(self) -> None:
         self._run("DROP TABLE IF EXISTS {state}")
         defined: list[sql.Composable] = []
@@ -167,8 +191,7 @@ class State:
             defined=COMMA.join(defined),
             row_id=ROW_ID,
         )
-        index = sql.Identifier(f"state_{self.id}_row_id")
-        self._run("CREATE INDEX {index} ON {state} ({row_id})", index=index, row_id=ROW_ID)
+        create_index(self.connection, self.table, f"{self.name}_row_id", ["__pgs_row_id"])
 
     # --- pieces -----------------------------------------------------------------------------
 

@@ -24,10 +24,10 @@ class Temporary:
 
 
 def create_temporary(
-    connection: psycopg.Connection, kind: str, id_: int, columns: Sequence[Column]
+    connection: psycopg.Connection, kind: str, id_: int | str, columns: Sequence[Column]
 ) -> Temporary:
     """An empty one with these columns, the row id and the weight; one of a kind for each stream
-    table, dropped with the commit."""
+    table, or for each state of it, dropped with the commit."""
     defined = [sql.SQL("{} {}").format(sql.Identifier(c.name), type_sql(c.type)) for c in columns]
     defined += [sql.SQL("{} bigint").format(ROW_ID), sql.SQL("{} bigint").format(WEIGHT)]
     name = f"__pgs_{kind}_{id_}"

@@ -33,7 +33,7 @@ def most(keys: tuple[int, ...] = (0,)) -> Accumulated:
 def state(owner: Connection) -> State:
     """Groups 1.0 of two rows, and NULL of one."""
     owner.execute("BEGIN")
-    state = State(owner, 1, most())
+    state = State(owner, "state_1", most())
     groups = filled(state, "groups", [("1.0", 2, 5, 11, 1), (None, 1, 3, 12, 1)])
     state.replace(groups)
     owner.execute(f"DROP TABLE {groups.name.as_string()}")
@@ -117,7 +117,7 @@ def test_a_group_of_fewer_than_no_rows(state: State) -> None:
 
 def test_the_one_group_without_keys_never_vanishes(owner: Connection) -> None:
     owner.execute("BEGIN")
-    state = State(owner, 1, most(()))
+    state = State(owner, "state_1", most(()))
     groups = filled(state, "groups", [(1, 5, 1, 1)])
     state.replace(groups)
     owner.execute("DROP TABLE pg_temp.__pgs_groups_1")

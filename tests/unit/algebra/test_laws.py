@@ -182,7 +182,7 @@ def test_groups_read_again_are_those_of_the_state_after(
     assert ACCUMULATED.accumulated is not None
     touched = Parameter("touched groups", ACCUMULATED.accumulated.key_columns)
     given_ = world.with_parameter(touched.name, Counter({(group,): 1 for group in groups}))
-    again = accumulators(given_, ACCUMULATED.groups_again(changed(world), touched))
+    again = accumulators(given_, ACCUMULATED.accumulated.again(changed(world), touched))
     every = accumulators(world, ACCUMULATED.full(changed(world), None))
     assert again == {key: sums for key, sums in every.items() if key[0] in groups}
 

@@ -41,8 +41,13 @@ REASONS: dict[str, tuple[str, str]] = {
     "algebra/placement/windows.py": ("ByPostgres", "is about window functions alone"),
     # plans and what runs them
     "algebra/plan.py": (
-        "Accumulate Aggregate Consolidate Filter Negate Project RowId Scan Stored Weigh",
+        "Aggregate Consolidate Filter Negate Project RowId Scan Stored Weigh",
         "finds the aggregate at the top, and builds the trees of a refresh",
+    ),
+    "algebra/groups.py": ("Accumulate Aggregate RowId", "builds the trees of a stored aggregate"),
+    "algebra/nested.py": (
+        "Aggregate Filter Project Scan Shared",
+        "puts hidden tables in the place of nested aggregates",
     ),
     "engine/spark/execution.py": (
         "ByPostgres KeyFilter Lookup Shared Stored",
@@ -60,6 +65,7 @@ REASONS: dict[str, tuple[str, str]] = {
         "builds the rounds of a recursive CTE",
     ),
     "compile/prepare.py": ("Scan", "reads the stream table itself"),
+    "refresh/stages/follow_nested_state.py": ("Change Stored", "gives the rows of hidden tables"),
     "refresh/stages/follow_recursion.py": ("Change Stored", "gives the rows of a recursive CTE"),
     "refresh/stages/read_changes.py": ("Change Scan", "reads the changes of a query's tables"),
     "refresh/stages/read_groups_again.py": ("Parameter", "gives the groups to read again"),

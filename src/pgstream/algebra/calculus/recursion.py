@@ -160,11 +160,15 @@ def substituted(tree: Node, change: Callable[[Node], Node | None]) -> Node:
     return tree if inner == tree.inputs else tree.with_inputs(*inner)
 
 
-def looked_up(trees: Iterable[Node | None], recursion: Recursion) -> list[tuple[int, ...]]:
-    """By which columns the trees look rows of T up."""
+def looked_up(trees: Iterable[Node | None], source: Source) -> list[tuple[Field, ...]]:
+    """By which fields the trees look rows of a table up."""
     nodes = (node for tree in trees if tree is not None for node in tree.walk())
-    lookups = (node for node in nodes if isinstance(node, Lookup))
-    found = (node.indexes for node in lookups if node.stored.scan.source == recursion.source)
+    lookups = [node for node in nodes if isinstance(node, Lookup)]
+    found = (
+        tuple(node.stored.scan.fields[i] for i in node.indexes)
+        for node in lookups
+        if node.stored.scan.source == source
+    )
     return list(dict.fromkeys(found))
 
 

@@ -349,6 +349,16 @@ class Keys(OfDeltaTrees):
         return Keys(self.input, tuple(self.indexes[p] for p in positions), self.nulls)
 
 
+def signature(tree: Node) -> str:
+    """The whole tree in words, each node once: equal for trees that compute the same."""
+    numbers = {node: i for i, node in enumerate(tree.walk())}
+    return "\n".join(
+        f"{node.describe()}: {', '.join(c.type.declared for c in node.columns)}"
+        f" of {[numbers[part] for part in node.parts]}"
+        for node in numbers
+    )
+
+
 # --- words ----------------------------------------------------------------------------------------
 
 

@@ -98,7 +98,7 @@ class Scan(Leaf):
 
     def computes(self, index: int) -> bool:
         """The rows of a recursive CTE come from Spark."""
-        return self.source.relid < 0
+        return self.source.relid < 0 and self.source.is_stream
 
     def retyped(self, retype: Retype) -> Node:
         fields = [replace(f, type=retype(i, f.type)) for i, f in enumerate(self.fields)]

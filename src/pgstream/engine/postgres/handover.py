@@ -17,11 +17,13 @@ from psycopg import sql
 from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres
 from pgstream.algebra.operators.node import Column
 from pgstream.algebra.operators.scan import Field, Scan, Source
-from pgstream.database.copying import copy_in
+from pgstream.database.copying import copy_across, copy_in
 from pgstream.engine.carriers import Carrier, travels_as_text
+from pgstream.engine.postgres.queries import WEIGHT, item, reading_query
 from pgstream.engine.postgres.reading import in_slices, read_rows
 from pgstream.engine.postgres.staging import STATE_SCHEMA, Staging
-from pgstream.engine.rows import Large, Rows
+from pgstream.engine.rows import Bound, Large, Rows, consolidated
+from pgstream.engine.ways import Ways
 
 _numbers = itertools.count()
 
@@ -34,6 +36,7 @@ class Handover:
     notes: psycopg.Connection
     id: int
     slices: int
+    ways: Ways
     _tables: list[Staging] = field(default_factory=list)
 
     def small(self, node: ByPostgres, rows: Rows) -> Rows:
@@ -76,6 +79,36 @@ class Handover:
         )
         scan = Scan(Source(0, STATE_SCHEMA, done.name, False), tuple(fields_of(node)))
         found = in_slices(self.notes, scan, done.table, None, "w", self.slices)
+        return replace(found, computed=True)
+
+    def passed_on(self, scan: Scan, table: sql.Identifier) -> Bound:
+        """The rows of a temporary table of the committing transaction, with their weights. Many are
+        copied to a table that executors see."""
+        row = self.apply.execute(sql.SQL("SELECT count(*) FROM {}").format(table)).fetchone()
+        assert row is not None
+        if self.ways.through_driver(row[0]):
+            query = reading_query(scan.fields, table, None, WEIGHT)
+            rows = read_rows(self.apply, scan.fields, query)
+            return Rows(consolidated(rows.table), rows.carriers)
+        return self._shown(scan, table)
+
+    def _shown(self, scan: Scan, table: sql.Identifier) -> Large:
+        shown = self._staging(f"{self.staging().name}_done")
+        fields = [Field(f"c{i}", f.type) for i, f in enumerate(scan.fields)]
+        defined = [
+            sql.SQL("{} {}").format(sql.Identifier(f.name), sql.SQL(f.type.declared))
+            for f in fields
+        ]
+        self.notes.execute(
+            sql.SQL("CREATE UNLOGGED TABLE {} ({}, w bigint)").format(
+                shown.table, sql.SQL(", ").join(defined)
+            )
+        )
+        listed = sql.SQL(", ").join([*map(item, scan.fields), sql.SQL(WEIGHT)])
+        query = sql.SQL("SELECT {} FROM {}").format(listed, table)
+        copy_across(self.apply, query, self.notes, shown.table)
+        of = Scan(Source(0, STATE_SCHEMA, shown.name, False), tuple(fields))
+        found = in_slices(self.notes, of, shown.table, None, "w", self.slices)
         return replace(found, computed=True)
 
     def drop(self) -> None:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pgstream.algebra.plan import Accumulated, Plan
+from pgstream.algebra.groups import Groups
 from pgstream.refresh.stages.stage import Stage
 from pgstream.refresh.stages.work import Work
 
 
 @dataclass(frozen=True)
 class AccumulateAll(Stage):
-    plan: Plan
-    accumulated: Accumulated
+    groups: Groups
 
     @property
     def does(self) -> str:
-        names = ", ".join(a.name for a in self.accumulated.accumulators)
+        names = ", ".join(a.name for a in self.groups.accumulators)
         return f"Spark computes {names} of each group, over whole tables"
 
     def run(self, work: Work) -> Work:
-        node = self.plan.full(work.changed, None)
-        columns = work.tools.state(self.accumulated).columns
-        return replace(work, groups=work.tools.materialize("groups", node, columns))
+        node = self.groups.all(work.changed)
+        state = work.tools.state(self.groups)
+        groups = work.tools.materialize(f"groups_{state.name}", node, state.columns)
+        return replace(work, groups=groups)

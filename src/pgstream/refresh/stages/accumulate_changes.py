@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pgstream.algebra.plan import Accumulated, Plan
+from pgstream.algebra.groups import Groups
 from pgstream.refresh.stages.stage import Stage
 from pgstream.refresh.stages.work import Work
 
 
 @dataclass(frozen=True)
 class AccumulateChanges(Stage):
-    plan: Plan
-    accumulated: Accumulated
+    groups: Groups
 
     @property
     def does(self) -> str:
-        names = ", ".join(a.name for a in self.accumulated.accumulators)
+        names = ", ".join(a.name for a in self.groups.accumulators)
         return f"Spark runs the Delta Tree: {names} of each touched group"
 
     def run(self, work: Work) -> Work:
-        node = self.plan.change(work.changed)
+        node = self.groups.change(work.changed)
         if node is None:
             return replace(work, is_without_effect=True)
         *columns, _row_id = node.columns
-        return replace(work, rows=work.tools.materialize("change", node, columns))
+        kind = f"change_{work.tools.state(self.groups).name}"
+        return replace(work, rows=work.tools.materialize(kind, node, columns))

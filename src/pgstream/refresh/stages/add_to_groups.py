@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pgstream.algebra.plan import Accumulated
+from pgstream.algebra.groups import Groups
 from pgstream.database.quoting import compose
 from pgstream.engine.rows import Rows
 from pgstream.refresh.stages.group_keys import read_keys
@@ -16,18 +16,18 @@ from pgstream.storage.temporary import Temporary
 
 @dataclass(frozen=True)
 class AddToGroups(Stage):
-    accumulated: Accumulated
+    groups: Groups
 
     @property
     def does(self) -> str:
         return "PostgreSQL adds the stored accumulators of the touched groups and the change"
 
     def run(self, work: Work) -> Work:
-        groups = work.tools.state(self.accumulated).added(known(work.rows))
+        groups = work.tools.state(self.groups).added(known(work.rows))
         return replace(work, groups=groups, again=self._again(work, groups))
 
     def _again(self, work: Work, groups: Temporary) -> Rows | None:
-        state = work.tools.state(self.accumulated)
+        state = work.tools.state(self.groups)
         query = state.unsettled(known(work.rows), groups)
         if query is None:
             return None

@@ -32,7 +32,7 @@ class StoreRecursion(Stage):
             if self.whole and tools.prepared.renews:
                 if recursion.is_hidden:
                     table.create()
-                table.index(tools.plan.looked_up(recursion))
+                table.index(tools.plan.looked_up(recursion.source))
             if recursion.is_hidden:  # else the stream table's own delta has them
                 table.change(rows.table, [c.trimmed for c in rows.carriers])
         return work

@@ -10,8 +10,10 @@ from typing import TypeVar
 
 from pgstream.algebra.calculus.differentiate import Changed
 from pgstream.algebra.calculus.recursion import Recursion
+from pgstream.algebra.groups import Groups
+from pgstream.algebra.nested import Hidden
 from pgstream.algebra.operators.node import Column, Node
-from pgstream.algebra.plan import Accumulated, Plan
+from pgstream.algebra.plan import Plan
 from pgstream.compile.prepare import Prepared
 from pgstream.engine.postgres.changes import ChangeReader
 from pgstream.engine.postgres.staging import Staging
@@ -20,6 +22,7 @@ from pgstream.engine.spark.execution import Execution
 from pgstream.refresh.changes import SourceChanges
 from pgstream.refresh.connections import Connections
 from pgstream.storage.apply import NOTHING, Applied
+from pgstream.storage.names import state_name
 from pgstream.storage.state import State
 from pgstream.storage.target import Target
 from pgstream.storage.temporary import Temporary, convert, drop, load
@@ -49,8 +52,11 @@ class Tools:
         table = self.prepared.table
         return Target(table.id, table.relid, table.schema, table.name, self.plan.columns)
 
-    def state(self, accumulated: Accumulated) -> State:
-        return State(self.connections.apply, self.target.id, accumulated)
+    def state(self, groups: Groups) -> State:
+        name = state_name(self.target.id)
+        if isinstance(groups, Hidden):
+            name = groups.source.name
+        return State(self.connections.apply, name, groups)
 
     @cached_property
     def top_rows(self) -> TopRows:
@@ -84,6 +90,8 @@ class Work:
     """Which parts of which sources have changed."""
     recursive: tuple[tuple[Recursion, Rows], ...] = ()
     """What the stored rows of recursive CTEs gain and lose."""
+    nested: tuple[tuple[Hidden, Temporary], ...] = ()
+    """Groups of nested aggregates: before the change and after it, or all of them."""
     rows: Temporary | None = None
     """What Spark has computed."""
     groups: Temporary | None = None

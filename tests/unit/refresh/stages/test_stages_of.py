@@ -10,6 +10,7 @@ import pytest
 
 from pgstream.algebra.calculus.recursion import Recursion
 from pgstream.algebra.expressions import Ref
+from pgstream.algebra.nested import Hidden
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.node import Column
 from pgstream.algebra.operators.project import Project
@@ -41,6 +42,9 @@ def recursion() -> Recursion:
     return Recursion("r", source, (Field("g", INTEGER),), base, step, None, (0,))
 
 
+HIDDEN = Hidden(
+    Aggregate(LOW, (0,), ()), Source(-1, "pgstream_state", "hidden_1_0", is_stream=False)
+)
 PLAIN = Project(T, (Ref(0, INTEGER),), ("g",))
 PLANS: dict[str, Plan] = {
     "plain": plan(PLAIN),
@@ -50,6 +54,7 @@ PLANS: dict[str, Plan] = {
     "first rows": plan(PLAIN, TOP),
     "first groups": plan(aggregated(LOW, "max"), TOP),
     "recursive": plan(PLAIN, None, [recursion()]),
+    "nested": plan(PLAIN, None, (), [HIDDEN]),
 }
 BOTH = [(plan, whole) for plan in PLANS.values() for whole in (False, True)]
 ENDS = "; apply delta; pass on delta"
@@ -71,6 +76,8 @@ WANTED = {
     " finish groups; store groups",
     ("recursive", False): "read changes; follow recursion; compute delta; store recursion",
     ("recursive", True): "read changes; follow recursion; compute result; store recursion",
+    ("nested", False): "read changes; follow nested state; compute delta; store nested state",
+    ("nested", True): "read changes; follow nested state; compute result; store nested state",
 }
 
 
