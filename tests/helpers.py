@@ -38,6 +38,13 @@ def assert_exact(ps: PgStream, *names: str) -> None:
         assert (missing, extra) == ([], []), _report(table, missing, extra)
 
 
+def assert_hidden_exact(ps: PgStream, name: str) -> None:
+    """After one more refresh: the rows, and what is stored of nested aggregates."""
+    refresh_exact(ps, name)
+    for each in ps.refresher.check_hidden(ps.table(name)) or ():
+        assert each.exact, f"{each} of {ps.table(name).defining_query}"
+
+
 def assert_same_text(ps: PgStream, name: str) -> None:
     """The rows as they are displayed, so 1.5 is not 1.50."""
     table = ps.table(name)

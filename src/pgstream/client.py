@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -203,8 +204,11 @@ class PgStream:
             self.refresh_stream_table(name)
             with self._snapshot():
                 table = self.table(name)
-                if table.refresh_mode is Mode.FULL or self._is_current(table):
-                    return compare(self.own, table)
+                is_current = table.refresh_mode is Mode.FULL or self._is_current(table)
+                found = compare(self.own, table) if is_current else None
+            hidden = self.refresher.check_hidden(table) if found else None
+            if found and hidden is not None:
+                return replace(found, hidden=hidden)
             time.sleep(0.05 * attempt)
         raise RefreshConflict(
             f"The sources of {name} changed during each of {attempts} comparisons.",

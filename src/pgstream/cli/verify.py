@@ -31,15 +31,16 @@ def verify(
         for name in names or [row["name"] for row in stream.status()]:
             with working(f"verifying {name}", as_json):
                 found = stream.verify(name)
-            result = "exact" if found.exact else "DIFFERS"
-            rows.append(
-                {
-                    "name": found.name,
-                    "result": result,
-                    "missing": found.missing,
-                    "extra": found.extra,
-                }
-            )
+            for each in (found, *found.hidden):
+                differs = each.missing or each.extra
+                rows.append(
+                    {
+                        "name": each.name,
+                        "result": "DIFFERS" if differs else "exact",
+                        "missing": each.missing,
+                        "extra": each.extra,
+                    }
+                )
     if as_json:
         emit(rows)
     else:

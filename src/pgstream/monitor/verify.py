@@ -31,10 +31,12 @@ class Verification:
     name: str
     missing: int
     extra: int
+    hidden: tuple[Verification, ...] = ()
+    """Of its hidden tables: they hold what their aggregates give over the sources of now."""
 
     @property
     def exact(self) -> bool:
-        return not (self.missing or self.extra)
+        return not (self.missing or self.extra) and all(each.exact for each in self.hidden)
 
 
 def compare(connection: Connection, table: StreamTable) -> Verification:

@@ -214,16 +214,13 @@ class Cycle:
             if decision.action is Action.DIFFERENTIAL:
                 decision = Decision(Action.FULL, "what is stored is of another plan")
         self.sessions.revive()
-        handover = self.handover(prepared.table, self.ways(self.settings.small_path_rows))
+        handover = self.handover(prepared.table)
         stages = stages_of(prepared.plan, decision.is_whole)
         started = time.perf_counter()
         with self.execution(snapshot, handover) as execution:
-            reader = self.change_reader(prepared.table, changes, pending, execution.leaves)
-            tools = Tools(
-                prepared, changes, reader, execution, self.connections, self.settings.max_recursion
-            )
+            tools = self.tools(prepared, changes, pending, execution)
             work = run_stages(stages, Step.COMPUTE, Work(tools))
-        handover.drop()
+        handover.close()
         crash_point("compute")
         computed = time.perf_counter()
         work = run_stages(stages, Step.APPLY, work)
@@ -244,7 +241,19 @@ class Cycle:
         store.save_explanation(apply, table.id, explain(prepared.plan, apply))
         store.save_query(apply, table.id, table.defining_query)
 
-    def handover(self, table: StreamTable, ways: Ways) -> Handover:
+    def tools(
+        self,
+        prepared: Prepared,
+        changes: SourceChanges,
+        pending: Pending,
+        execution: Execution,
+    ) -> Tools:
+        reader = self.change_reader(prepared.table, changes, pending, execution.leaves)
+        limit = self.settings.max_recursion
+        return Tools(prepared, changes, reader, execution, self.connections, limit)
+
+    def handover(self, table: StreamTable) -> Handover:
+        ways = self.ways(self.settings.small_path_rows)
         apply, notes = self.connections.apply, self.connections.notes
         return Handover(apply, notes, table.id, self.sessions.parallelism, ways)
 

@@ -11,6 +11,8 @@ from pgstream.compile.preparations import Preparations
 from pgstream.engine.spark.session import Sessions
 from pgstream.engine.ways import Ways
 from pgstream.errors import NotPopulated, StreamTableNotFound, Suspended
+from pgstream.monitor.verify import Verification
+from pgstream.refresh.check_hidden import check_hidden
 from pgstream.refresh.connections import Connections
 from pgstream.refresh.cycle import Cycle
 from pgstream.refresh.graph import upstream
@@ -37,17 +39,17 @@ class Refresher:
                 hint=f"Resume it with alter_stream_table('{table.full_name}', status => 'ACTIVE').",
             )
         group = self.group(table, initiator)
-        cycle = Cycle(
-            connections,
-            self.sessions,
-            self.settings,
-            self.preparations,
-            initiator,
-            full,
-            self.ways,
-        )
+        cycle = self._cycle(connections, initiator, full)
         results = cycle.run([each.id for each in group])
         return replace(results[-1], upstream=tuple(results[:-1]))
+
+    def check_hidden(self, table: StreamTable) -> tuple[Verification, ...] | None:
+        """Compares hidden tables with their aggregates; None if that would tell nothing now."""
+        return check_hidden(self._cycle(self.connections(), Initiator.MANUAL), table.id)
+
+    def _cycle(self, connections: Connections, initiator: Initiator, full: bool = False) -> Cycle:
+        settings, known = self.settings, self.preparations
+        return Cycle(connections, self.sessions, settings, known, initiator, full, self.ways)
 
     def group(self, table: StreamTable, initiator: Initiator) -> list[StreamTable]:
         """What is refreshed together. A suspended table is read as it is, if it is populated."""

@@ -140,6 +140,22 @@ class State:
             groups=touched.name,
         )
 
+    def differences(self, groups: Temporary) -> tuple[int, int]:
+        """How many of all groups, just computed, are not stored so, and how many stored ones are
+        not among them."""
+        sides = ("{groups}", "{state}")
+        counts = [
+            self._run(
+                f"SELECT count(*) FROM (SELECT {{compared}} FROM {one}"
+                f" EXCEPT ALL SELECT {{compared}} FROM {other}) d",
+                compared=COMMA.join(self._compared()),
+                groups=groups.name,
+            ).fetchone()
+            for one, other in (sides, sides[::-1])
+        ]
+        missing, extra = (row[0] if row else 0 for row in counts)
+        return missing, extra
+
     # --- what writes ------------------------------------------------------------------------
 
     def store(self, groups: Temporary) -> None:
@@ -194,6 +210,19 @@ class State:
         create_index(self.connection, self.table, f"{self.name}_row_id", ["__pgs_row_id"])
 
     # --- pieces -----------------------------------------------------------------------------
+
+    def _compared(self) -> list[sql.Composable]:
+        """What is the same however a group came to be. Sums of floats depend on their order, parts
+        of squares on how values were cut, and `scale` may be too large."""
+        squares: dict[int | None, list[sql.Composable]] = {}
+        items: list[sql.Composable] = [sql.Identifier(key.name) for key in self.keys]
+        for each in self.accumulators:
+            name = sql.Identifier(each.name)
+            if each.kind == "sq":
+                squares.setdefault(each.argument, []).append(name)
+            elif each.kind != "scale" and not (each.kind == "sum" and each.type.is_float):
+                items.append(name)
+        return items + [sql.SQL(" + ").join(parts) for parts in squares.values()]
 
     @property
     def _before(self) -> str:

@@ -111,8 +111,8 @@ class Handover:
         found = in_slices(self.notes, of, shown.table, None, "w", self.slices)
         return replace(found, computed=True)
 
-    def drop(self) -> None:
-        """The tables that executors wrote and read."""
+    def close(self) -> None:
+        """Drops the tables that executors wrote and read."""
         while self._tables:
             table = self._tables.pop().table
             self.notes.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(table))

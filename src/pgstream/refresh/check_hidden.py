@@ -1,0 +1,41 @@
+"""check_hidden: whether hidden tables hold what their aggregates give over the sources of now."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from pgstream.catalog import store
+from pgstream.catalog.records import Mode
+from pgstream.monitor.verify import Verification
+from pgstream.refresh.changes import SourceChanges, find_changes
+from pgstream.refresh.cycle import Cycle, Pending
+from pgstream.refresh.snapshot import take_snapshot
+from pgstream.refresh.stages.follow_nested_state import FollowNestedState
+from pgstream.refresh.stages.work import Work
+
+
+def check_hidden(cycle: Cycle, id_: int) -> tuple[Verification, ...] | None:
+    """Spark computes all groups again; PostgreSQL compares. None if the sources have changed since
+    the last refresh, or another one is running. Nothing is written."""
+    connections = cycle.connections
+    try:
+        if not cycle.lock([id_]):
+            return None
+        snapshot = take_snapshot(connections.reader)
+        (table,) = store.stream_tables(connections.apply, [id_])
+        if table.refresh_mode is Mode.FULL:  # no changes are captured: all is as old as the rows
+            return ()
+        if not find_changes(connections.reader, table, {}).nothing:
+            return None
+        prepared = cycle.prepared(table, table.numerics)
+        cycle.sessions.revive()
+        handover = cycle.handover(table)
+        with closing(handover), cycle.execution(snapshot, handover) as execution:
+            tools = cycle.tools(prepared, SourceChanges(), Pending(), execution)
+            work = FollowNestedState(prepared.plan.hidden, whole=True).run(Work(tools))
+            return tuple(
+                Verification(str(hidden.source), *tools.state(hidden).differences(groups))
+                for hidden, groups in work.nested
+            )
+    finally:
+        connections.reset()
