@@ -78,7 +78,7 @@ def test_added_groups_are_stored_at_the_end(state: State) -> None:
     )
     groups = state.added(changed)
     assert shown(state, "pgstream_state.state_1") == sorted(STORED, key=repr)
-    assert shown(state, "pg_temp.__pgs_groups_1", "k0::text, n, max_1, __pgs_weight") == sorted(
+    assert shown(state, "pg_temp.__pgs_groups_state_1", "k0::text, n, max_1, __pgs_weight") == sorted(
         [("1.0", 2, 5, -1), (None, 1, 3, -1), ("1.0", 3, 9, 1), ("2.5", 1, 4, 1)], key=repr
     )
     assert unsettled(state, changed, groups) == []
@@ -105,7 +105,7 @@ def test_touched_groups_that_are_recomputed(state: State) -> None:
     state.connection.execute(f"INSERT INTO {name} VALUES (1, 11, 1), (NULL, 12, 1), (7, 17, 1)")
     fresh = filled(state, "fresh", [("1.0", 1, 2, 11, 1), ("7", 1, 70, 17, 1)])
     groups = state.recomputed(touched, fresh)
-    assert len(shown(state, "pg_temp.__pgs_groups_1")) == 4
+    assert len(shown(state, "pg_temp.__pgs_groups_state_1")) == 4
     state.store(groups)
     assert shown(state, "pgstream_state.state_1") == [("1.0", 1, 2), ("7", 1, 70)]
 
