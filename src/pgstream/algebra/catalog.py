@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from pgstream.algebra.operators.scan import Source
@@ -19,6 +19,8 @@ class Relation:
     columns: tuple[tuple[str, Type], ...]
     used: frozenset[str]
     primary_key: frozenset[str] = frozenset()
+    per_value: Mapping[str, float] = field(default_factory=dict)
+    """How many rows are expected to have the same value of a column, where that is known."""
 
 
 class Catalog(Facts, Protocol):

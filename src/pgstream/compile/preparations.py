@@ -37,10 +37,12 @@ class Preparations:
         return made
 
     def _mark(self, connection: Connection, table: StreamTable) -> object:
+        """What a plan is made of: columns, and sizes to the power of ten."""
         relids = [d.relid for d in table.dependencies]
         rows = connection.execute(
             "SELECT attrelid::bigint, relnamespace::bigint, relname, attname, atttypid::bigint,"
-            " atttypmod FROM pg_attribute JOIN pg_class c ON c.oid = attrelid"
+            " atttypmod, length(c.reltuples::bigint::text)"
+            " FROM pg_attribute JOIN pg_class c ON c.oid = attrelid"
             " WHERE attrelid = ANY(%s::oid[]) AND attnum > 0 AND NOT attisdropped"
             " ORDER BY attrelid, attnum",
             (relids,),

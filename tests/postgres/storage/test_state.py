@@ -78,9 +78,9 @@ def test_added_groups_are_stored_at_the_end(state: State) -> None:
     )
     groups = state.added(changed)
     assert shown(state, "pgstream_state.state_1") == sorted(STORED, key=repr)
-    assert shown(state, "pg_temp.__pgs_groups_state_1", "k0::text, n, max_1, __pgs_weight") == sorted(
-        [("1.0", 2, 5, -1), (None, 1, 3, -1), ("1.0", 3, 9, 1), ("2.5", 1, 4, 1)], key=repr
-    )
+    assert shown(
+        state, "pg_temp.__pgs_groups_state_1", "k0::text, n, max_1, __pgs_weight"
+    ) == sorted([("1.0", 2, 5, -1), (None, 1, 3, -1), ("1.0", 3, 9, 1), ("2.5", 1, 4, 1)], key=repr)
     assert unsettled(state, changed, groups) == []
     after = sorted([("1.0", 3, 9), ("2.5", 1, 4)], key=repr)
     assert shown(state, state.all_groups(groups).as_string(state.connection)) == after

@@ -31,7 +31,7 @@ from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
-from pgstream.algebra.operators.scan import Field, Scan
+from pgstream.algebra.operators.scan import UNKNOWN_PER_VALUE, Field, Scan
 from pgstream.algebra.placement.canonical import (
     canonical_text,
     canonical_type,
@@ -211,7 +211,11 @@ def _table(node: exp.Table, offset: int, scope: Scope) -> Lowered:
     alias = node.alias or node.name
     relation = scope.catalog.relation(node.db, node.name)
     shown = dict(zip((c for c, _ in relation.columns), renames(node), strict=False))
-    fields = [Field(c, t) for c, t in relation.columns if c in relation.used]
+    fields = [
+        Field(c, t, per_value=relation.per_value.get(c, UNKNOWN_PER_VALUE))
+        for c, t in relation.columns
+        if c in relation.used
+    ]
     names = [shown.get(f.name, f.name) for f in fields]
     for hoist in hoists_of(alias, scope):
         fields.append(computed(hoist, relation, scope))

@@ -82,6 +82,9 @@ class Aggregate(Node):
         kept = self.keys + (None,) * len(self.calls)
         return through_kept(self, kept, indexes, keys, down)
 
+    def rows_per_key(self, indexes: tuple[int, ...]) -> float:
+        return 1.0 if set(range(len(self.keys))) <= set(indexes) else super().rows_per_key(indexes)
+
     def origins_of(self, index: int) -> tuple[Origin, ...]:
         return (Origin(0, self.keys[index]),) if index < len(self.keys) else ()
 

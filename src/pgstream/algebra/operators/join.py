@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from pgstream.algebra.expressions import (
     Call,
@@ -25,6 +26,7 @@ from pgstream.algebra.expressions import (
 from pgstream.algebra.operators.filter import filtered
 from pgstream.algebra.operators.key_filter import KeyFilter
 from pgstream.algebra.operators.node import (
+    MANY,
     Calculus,
     Column,
     IsEmpty,
@@ -81,6 +83,22 @@ class Pairing(Node):
         yield from (Origin(1, key) for key in self.right_keys)
         yield from self.read_by_expressions
 
+    def rows_per_key(self, indexes: tuple[int, ...]) -> float:
+        """Those of the side that leads to fewer, each with its partners."""
+        width = len(self.left.columns)
+        on_left = tuple(i for i in indexes if i < width)
+        on_right = tuple(i - width for i in indexes if i >= width)
+        return min(self.found_by_left(on_left), self.found_by_right(on_right))
+
+    def found_by_left(self, indexes: tuple[int, ...]) -> float:
+        """The rows expected for a key of the left side's columns."""
+        partners = self.right.rows_per_key(self.right_keys) if self.on else MANY
+        return self.left.rows_per_key(indexes) * partners if indexes else inf
+
+    def found_by_right(self, indexes: tuple[int, ...]) -> float:
+        partners = self.left.rows_per_key(self.left_keys) if self.on else MANY
+        return self.right.rows_per_key(indexes) * partners if indexes else inf
+
     def right_beside(self, found: Node, down: Restrict) -> Node:
         """The right side, read by the keys of the rows found on the left; whole without any."""
         if not self.on:
@@ -112,16 +130,18 @@ class Join(Pairing):
         return add(*terms)
 
     def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
-        """To the side that has more of the columns, then to the other by the rows found."""
+        """To the side that leads to fewer rows, then to the other by the rows found."""
         width = len(self.left.columns)
         on_left = tuple(p for p, i in enumerate(indexes) if i < width)
         on_right = tuple(p for p, i in enumerate(indexes) if i >= width)
-        if len(on_left) >= len(on_right):
-            left = down(self.left, tuple(indexes[p] for p in on_left), keys.pick(on_left))
+        left_columns = tuple(indexes[p] for p in on_left)
+        right_columns = tuple(indexes[p] - width for p in on_right)
+        fewer = self.found_by_left(left_columns) <= self.found_by_right(right_columns)
+        if not on_right or (on_left and fewer):
+            left = down(self.left, left_columns, keys.pick(on_left))
             right = self.right_beside(left, down)
         else:
-            columns = tuple(indexes[p] - width for p in on_right)
-            right = down(self.right, columns, keys.pick(on_right))
+            right = down(self.right, right_columns, keys.pick(on_right))
             left = self.left_beside(right, down)
         narrowed = self.with_inputs(left, right)
         return KeyFilter(narrowed, indexes, keys) if on_left and on_right else narrowed

@@ -40,6 +40,8 @@ Restrict = Callable[["Node", tuple[int, ...], "Keys"], "Node"]
 PushDown = Callable[["Node", Sequence[Expression]], "Node"]
 Retype = Callable[[int, Type], Type]
 """The type in which the column at an index travels, given its type."""
+MANY = 1e12
+"""More rows than a lookup may give, where nothing is known."""
 ColumnsOf = tuple["Node", tuple[int, ...]]
 """A relation, and the indexes of some of its columns."""
 
@@ -179,6 +181,11 @@ class Node(metaclass=Interned):
             for n, number in enumerate(side)
         ]
 
+    def rows_per_key(self, indexes: tuple[int, ...]) -> float:
+        """How many of its rows are expected to have the same values in these columns."""
+        below = self.shown_by(indexes)
+        return MANY if below is None else sum(node.rows_per_key(part) for node, part in below)
+
     @property
     def is_at_hand(self) -> bool:
         """Whether its rows are at hand before Spark runs the tree above it."""
@@ -292,6 +299,10 @@ class Leaf(Node):
 
     def origins_of(self, index: int) -> tuple[Origin, ...]:
         return ()
+
+    def rows_per_key(self, indexes: tuple[int, ...]) -> float:
+        """Few: it is a change, or made of one."""
+        return 1.0
 
     def gives_nothing(self, is_empty: IsEmpty) -> bool:
         return False

@@ -21,6 +21,7 @@ from enum import StrEnum
 
 from pgstream.algebra.operators.negate import negate
 from pgstream.algebra.operators.node import (
+    MANY,
     Calculus,
     Column,
     Keys,
@@ -46,17 +47,23 @@ class Source:
         return f"{self.schema}.{self.name}"
 
 
+UNKNOWN_PER_VALUE = 100.0
+"""Where there are no statistics."""
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """A column of the table, or an expression that PostgreSQL computes while it reads.
 
-    `equal_to` names the column of which the expression is the canonical value.
+    `equal_to` names the column of which the expression is the canonical value. `per_value` is how
+    many rows PostgreSQL's statistics expect to have the same value.
     """
 
     name: str
     type: Type
     sql: str | None = None
     equal_to: str | None = None
+    per_value: float = UNKNOWN_PER_VALUE
 
 
 class Part(StrEnum):
@@ -75,6 +82,9 @@ class Scan(Leaf):
 
     def describe(self) -> str:
         return f"Scan {self.source} ({', '.join(f.name for f in self.fields)})"
+
+    def rows_per_key(self, indexes: tuple[int, ...]) -> float:
+        return min((self.fields[i].per_value for i in indexes), default=MANY)
 
     def delta(self, change: Calculus) -> Node | None:
         return add(*(self._changed(part, change) for part in Part))
@@ -118,6 +128,9 @@ class Stored(OfDeltaTrees, Leaf):
 
     def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
         return Lookup(self, indexes, keys)
+
+    def rows_per_key(self, indexes: tuple[int, ...]) -> float:
+        return self.scan.rows_per_key(indexes)
 
 
 @dataclass(frozen=True, eq=False)

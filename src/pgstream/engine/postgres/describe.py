@@ -13,6 +13,7 @@ from pgstream.algebra.operators.scan import Source
 from pgstream.algebra.types import Equality, Type
 from pgstream.engine.postgres.equalities import equality_of
 from pgstream.engine.postgres.operands import operands
+from pgstream.engine.postgres.statistics import per_value
 from pgstream.errors import QueryError, UnknownName, UnsupportedConstruct, UnsupportedType
 from pgstream.sql.facts import Name, Output
 
@@ -142,7 +143,8 @@ class PostgresCatalog:
             (relid,),
         ).fetchall()
         used = self.used.get(relid, frozenset())
-        return Relation(source, tuple(columns), used, frozenset(name for (name,) in key))
+        primary = frozenset(name for (name,) in key)
+        return Relation(source, tuple(columns), used, primary, per_value(self.connection, relid))
 
     def type_of(self, text: str, columns: Mapping[int, Type]) -> Type:
         nulls = ", ".join(f"CAST(NULL AS {t.declared}) AS c{i}" for i, t in columns.items())
