@@ -8,7 +8,15 @@ import sys
 
 import pytest
 
-from helpers import SHORT_LIVED, assert_exact, create_exact, refresh_exact, rows, script
+from helpers import (
+    SHORT_LIVED,
+    assert_exact,
+    assert_hidden_exact,
+    create_exact,
+    refresh_exact,
+    rows,
+    script,
+)
 from pgstream.catalog.records import Action
 from pgstream.client import PgStream
 from pgstream.refresh.crash import STEPS
@@ -30,7 +38,12 @@ def graph(ps: PgStream) -> PgStream:
         "INSERT INTO t SELECT i, i % 5, i FROM generate_series(1, 50) i",
     )
     create_exact(ps, "low", "SELECT g, sum(x) AS total, count(*) AS n FROM t GROUP BY g")
-    create_exact(ps, "top", "SELECT l.total, t.id FROM low l JOIN t ON t.g = l.g")
+    create_exact(
+        ps,
+        "top",
+        "SELECT l.total, t.id, (SELECT max(u.x) FROM t u WHERE u.g = t.g) AS most"
+        " FROM low l JOIN t ON t.g = l.g",
+    )
     script(
         ps,
         "UPDATE t SET x = x + 1 WHERE g = 1",
@@ -78,6 +91,7 @@ def go_on(ps: PgStream) -> None:
     """Life after the crash: further changes are exact too."""
     script(ps, "UPDATE t SET x = x * 2", "DELETE FROM t WHERE id = 100")
     refresh_exact(ps, "top", "low")
+    assert_hidden_exact(ps, "top")
     assert refresh_exact(ps, "top").action is Action.NO_DATA
 
 

@@ -116,3 +116,22 @@ def _marked(
 
 def _ones(count: int) -> pa.Array:
     return pa.array([1] * count, pa.int64())
+
+
+def moved_over(rows: Rows) -> Rows:
+    """Per key, which all columns but the last are, the least and the greatest value of the last
+    one; both NULL where a value came or went, or is NULL."""
+    table = rows.table
+    *keys, value = table.column_names[:-1]
+    grouped = table.group_by(keys, use_threads=False).aggregate(
+        [(value, "min"), (value, "max"), (value, "count"), ("w", "count"), ("w", "sum")]
+    )
+    has_ends = pc.and_(
+        pc.equal(grouped.column("w_sum"), 0),
+        pc.equal(grouped.column(f"{value}_count"), grouped.column("w_count")),
+    )
+    none = pa.scalar(None, table.column(value).type)
+    ends = [pc.if_else(has_ends, grouped.column(f"{value}_{end}"), none) for end in ("min", "max")]
+    names = [*keys, value, f"c{len(keys) + 1}", "w"]
+    columns = [*(grouped.column(key) for key in keys), *ends, _ones(grouped.num_rows)]
+    return Rows(pa.table(columns, names=names), (*rows.carriers, rows.carriers[-1]))

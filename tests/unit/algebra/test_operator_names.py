@@ -22,8 +22,7 @@ EVERYWHERE = {"Keys"}  # what nodes are restricted by stands beside Node
 REASONS: dict[str, tuple[str, str]] = {
     # operators that are made of others
     "algebra/operators/accumulate.py": ("Aggregate", "tells what is stored of an aggregate"),
-    "algebra/operators/join.py": ("KeyFilter", "checks keys of both sides above the join"),
-    "algebra/operators/outer_join.py": ("Filter KeyFilter", "checks above the join"),
+    "algebra/operators/outer_join.py": ("Filter", "checks above the join"),
     # the calculus
     "algebra/calculus/differentiate.py": (
         "Consolidate Scan",
@@ -33,7 +32,6 @@ REASONS: dict[str, tuple[str, str]] = {
         "Consolidate Lookup Parameter Project RowId Scan Shared Stored Working",
         "builds the trees of a recursive CTE, and finds out whether a query shows its table whole",
     ),
-    "algebra/calculus/restrict.py": ("KeyFilter", "what is left where keys go no further"),
     # placement
     "algebra/placement/canonical.py": ("Project", "puts canonical values above a tree"),
     "algebra/placement/moments.py": ("Aggregate ByPostgres", "is about variances alone"),
@@ -50,12 +48,13 @@ REASONS: dict[str, tuple[str, str]] = {
         "puts hidden tables in the place of nested aggregates",
     ),
     "engine/spark/execution.py": (
-        "ByPostgres KeyFilter Lookup Shared Stored",
+        "ByPostgres KeyFilter Lookup Ranges Shared Stored",
         "binds what is at hand before Spark runs",
     ),
     "engine/postgres/handover.py": ("ByPostgres Scan", "is about ByPostgres alone"),
     "engine/postgres/changes.py": ("Change Scan", "reads the changes of tables"),
-    "engine/postgres/leaves.py": ("Lookup Scan Stored", "reads tables"),
+    "engine/postgres/leaves.py": ("Lookup Ranges Scan Stored", "reads tables"),
+    "engine/postgres/range_query.py": ("Ranges Scan", "writes what reads a table by ranges"),
     "engine/postgres/queries.py": ("Scan", "writes what reads a table"),
     "engine/postgres/reading.py": ("Scan", "reads a table"),
     "monitor/explain.py": ("Lookup Parameter Stored", "tells how tables are read"),

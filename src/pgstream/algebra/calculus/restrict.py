@@ -10,10 +10,10 @@ that stays is what `explain_st` reports.
 
 from __future__ import annotations
 
-from pgstream.algebra.operators.key_filter import KeyFilter
+from pgstream.algebra.operators.key_filter import key_filtered
 from pgstream.algebra.operators.node import Keys, Node
 
 
 def restrict(node: Node, indexes: tuple[int, ...], keys: Keys) -> Node:
     narrowed = node.restrict(indexes, keys, restrict)
-    return KeyFilter(node, indexes, keys) if narrowed is None else narrowed
+    return key_filtered(node, indexes, keys) if narrowed is None else narrowed

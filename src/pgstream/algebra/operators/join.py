@@ -24,7 +24,7 @@ from pgstream.algebra.expressions import (
     shift,
 )
 from pgstream.algebra.operators.filter import filtered
-from pgstream.algebra.operators.key_filter import KeyFilter
+from pgstream.algebra.operators.key_filter import key_filtered
 from pgstream.algebra.operators.node import (
     MANY,
     Calculus,
@@ -144,7 +144,7 @@ class Join(Pairing):
             right = down(self.right, right_columns, keys.pick(on_right))
             left = self.left_beside(right, down)
         narrowed = self.with_inputs(left, right)
-        return KeyFilter(narrowed, indexes, keys) if on_left and on_right else narrowed
+        return key_filtered(narrowed, indexes, keys) if on_left and on_right else narrowed
 
     def origins_of(self, index: int) -> tuple[Origin, ...]:
         return (self.beside(index),)

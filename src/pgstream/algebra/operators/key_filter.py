@@ -49,4 +49,10 @@ def through_kept(
         return None
     columns = tuple(column for column in below if column is not None)
     narrowed = node.with_inputs(down(node.inputs[0], columns, keys.pick(positions)))
-    return narrowed if len(positions) == len(indexes) else KeyFilter(narrowed, indexes, keys)
+    return narrowed if len(positions) == len(indexes) else key_filtered(narrowed, indexes, keys)
+
+
+def key_filtered(node: Node, indexes: tuple[int, ...], keys: Keys) -> Node:
+    """The node's rows by these keys, which go no further down."""
+    equalities = keys.equalities
+    return KeyFilter(node, indexes[: len(keys.indexes)], equalities) if equalities else node

@@ -359,6 +359,20 @@ class Keys(OfDeltaTrees):
         """The same keys with only these of their columns."""
         return Keys(self.input, tuple(self.indexes[p] for p in positions), self.nulls)
 
+    @property
+    def read(self) -> tuple[int, ...]:
+        """The columns of the input that tell them."""
+        return self.indexes
+
+    @property
+    def equalities(self) -> Keys | None:
+        """What of them Spark compares rows with; None if nothing."""
+        return self
+
+    def in_words(self, names: list[str]) -> str:
+        """By what columns of these names are restricted."""
+        return ", ".join(names)
+
 
 def signature(tree: Node) -> str:
     """The whole tree in words, each node once: equal for trees that compute the same."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pgstream.algebra.expressions import Expression, conjunction, refs, shift
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Pairing, key_pair
-from pgstream.algebra.operators.key_filter import KeyFilter
+from pgstream.algebra.operators.key_filter import key_filtered
 from pgstream.algebra.operators.negate import negate, settled
 from pgstream.algebra.operators.node import (
     Calculus,
@@ -91,7 +91,7 @@ class OuterJoin(Pairing):
             left = self.left_beside(right, down)
         narrowed = self.with_inputs(left, right)
         exact = len(on_left) == len(indexes) and not self.keeps_right
-        return narrowed if exact else KeyFilter(narrowed, indexes, keys)
+        return narrowed if exact else key_filtered(narrowed, indexes, keys)
 
     def origins_of(self, index: int) -> tuple[Origin, ...]:
         """The left side of LEFT is never padded; a padded NULL is no value of a side."""

@@ -30,7 +30,6 @@ from pgstream.algebra.operators.node import (
     OfDeltaTrees,
     Restrict,
     Retype,
-    names_at,
 )
 from pgstream.algebra.operators.union_all import add
 from pgstream.algebra.types import Type
@@ -161,4 +160,5 @@ class Lookup(OfDeltaTrees, Leaf):
         return self.stored.columns
 
     def describe(self) -> str:
-        return f"Lookup {self.stored.scan.source} by {names_at(self.indexes, self.stored.columns)}"
+        names = [self.stored.columns[i].name for i in self.indexes]
+        return f"Lookup {self.stored.scan.source} by {self.keys.in_words(names)}"

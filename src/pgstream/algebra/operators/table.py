@@ -14,6 +14,7 @@ from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Change, Lookup, Scan, Stored
 from pgstream.algebra.operators.shared import Shared
@@ -46,6 +47,7 @@ OF_DELTA_TREES: tuple[type[Node], ...] = (
     Lookup,
     Negate,
     Parameter,
+    Ranges,
     RowId,
     Stored,
 )

@@ -12,8 +12,10 @@ import psycopg
 import pyarrow as pa
 from psycopg import sql
 
+from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.scan import Lookup, Scan, Source, Stored
 from pgstream.engine.postgres.queries import ONE, estimated_rows, key_condition, reading_query
+from pgstream.engine.postgres.range_query import range_query
 from pgstream.engine.postgres.reading import in_slices, read_rows
 from pgstream.engine.rows import Bound, Rows, no_rows
 from pgstream.engine.ways import Ways
@@ -45,12 +47,23 @@ class Leaves:
             return None
         if keys.num_rows == 0:
             return no_rows(f.type for f in scan.fields)
-        where = key_condition([scan.fields[i] for i in node.indexes], node.keys, keys)
-        query = reading_query(scan.fields, _table(scan), where, ONE)
+        query = self._looking_up(node, keys)
+        if query is None:
+            return None
         text = query.as_string(self.reader)
         if text not in self._read:  # other keys of the tree may have the same values
             self._read[text] = self._counted(scan, query)
         return self._read[text]
+
+    def _looking_up(self, node: Lookup, keys: pa.Table) -> sql.Composed | None:
+        """None if it would read all: a range without an end, and no key beside it."""
+        scan, by = node.stored.scan, node.keys
+        fields = [scan.fields[i] for i in node.indexes]
+        if isinstance(by, Ranges):
+            is_open = keys.columns[-1].null_count > 0
+            return None if is_open and not by.indexes else range_query(scan, fields, by, keys)
+        where = key_condition(fields, by, keys)
+        return reading_query(scan.fields, _table(scan), where, ONE)
 
     def _whole(self, scan: Scan) -> Bound:
         if self.ways.through_driver(self._size(scan)):

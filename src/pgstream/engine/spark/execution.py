@@ -18,8 +18,9 @@ from pyspark.sql import SparkSession
 
 from pgstream.algebra.calculus.trace import computed, gathered, trace
 from pgstream.algebra.operators.by_postgres import ByPostgres
-from pgstream.algebra.operators.key_filter import KeyFilter
+from pgstream.algebra.operators.key_filter import KeyFilter, key_filtered
 from pgstream.algebra.operators.node import Keys, Node
+from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.scan import Lookup, Stored
 from pgstream.algebra.operators.shared import Shared
 from pgstream.engine import zsets
@@ -31,7 +32,6 @@ from pgstream.engine.rows import Bound, Kept, Rows, no_rows
 from pgstream.engine.spark.inline import inline
 from pgstream.engine.spark.relation import Relation
 from pgstream.engine.spark.render import Leaf, render
-from pgstream.engine.spark.render.key_filter import key_filter
 from pgstream.engine.spark.render.key_filter import keys as keys_of
 from pgstream.engine.spark.session import Sessions
 from pgstream.engine.spark.views import Views
@@ -143,7 +143,7 @@ class Execution:
             return not isinstance(bound, Rows)
         below = list(node.inputs)
         if isinstance(node, Lookup):
-            below = [node.stored, node.keys]
+            below = [node.stored, *filter(None, (node.keys.equalities,))]
         elif isinstance(node, KeyFilter) and self.key_values(node.keys) is None:
             below.append(node.keys)
         return any(self.is_large(part) for part in below)
@@ -192,9 +192,7 @@ class Execution:
         if bound is not None:
             return self.views.relation(bound, session)
         if isinstance(node, Lookup):  # of too many keys: read all, then filter
-            filtered = KeyFilter(node.stored, node.indexes, node.keys)
-            rows, keys = (render(n, leaf, self.is_empty) for n in (node.stored, node.keys))
-            return key_filter(filtered, rows, keys)
+            return render(key_filtered(node.stored, node.indexes, node.keys), leaf, self.is_empty)
         return None
 
     # --- keys -------------------------------------------------------------------------------
@@ -211,21 +209,24 @@ class Execution:
         return self._keys[keys]
 
     def _find_keys(self, keys: Keys) -> Rows | Kept | None:
-        found = trace(keys.input, keys.indexes)
+        is_range = isinstance(keys, Ranges)
+        found = trace(keys.input, keys.read)
         if found is None:
             if self.is_large(keys.input):
-                return self._keys_on_spark(keys)
-            found = computed(keys.input, keys.indexes)
+                return None if is_range else self._keys_on_spark(keys)
+            found = computed(keys.input, keys.read)
             for node, _ in found:
                 self._compute_apart(node)
         parts: list[Rows] = []
         for node, indexes in found:
             bound = self._bind(node)
             if not isinstance(bound, Rows):
+                if is_range:
+                    return None
                 shown = gathered(found, keys)
                 return self._keys_on_spark(shown) if self.is_large(shown.input) else None
             parts.append(zsets.picked(bound, indexes))
-        return distinct_keys(keys, parts)
+        return zsets.moved_over(zsets.total(parts)) if is_range else distinct_keys(keys, parts)
 
     def _keys_on_spark(self, keys: Keys) -> Rows | Kept:
         """Few keys come to the driver, so that rows are looked up by them; many are kept."""

@@ -17,6 +17,7 @@ from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Change, Lookup, Scan, Stored
 from pgstream.algebra.operators.shared import Shared
@@ -58,6 +59,7 @@ RENDERERS: dict[type[Node], Callable[..., Relation] | None] = {
     OuterJoin: outer_join,
     Parameter: None,
     Project: project,
+    Ranges: None,
     RowId: row_id,
     Scan: None,
     Shared: shared,
