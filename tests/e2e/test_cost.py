@@ -91,6 +91,31 @@ def test_rows_are_read_once_however_often_the_query_asks_for_them(ps: PgStream) 
     assert refresh_exact(ps, "st").rows_read == 20 + 2
 
 
+# What a change of three rows of 1,000 reads: of the left side, and of the right one.
+ONE_SIDED = {
+    "LEFT JOIN": ("SELECT t.id, u.v FROM t LEFT JOIN u ON u.k = t.k", 3, 300 + 3),
+}
+
+
+@pytest.mark.parametrize("name", ONE_SIDED)
+def test_a_change_of_the_left_side_reads_its_partners_only(ps: PgStream, name: str) -> None:
+    query, of_left, of_right = ONE_SIDED[name]
+    script(
+        ps,
+        "CREATE TABLE t (id int PRIMARY KEY, k int, w int)",
+        "CREATE TABLE u (k int, v int)",
+        "INSERT INTO t SELECT i, i % 10, i FROM generate_series(1, 1000) i",
+        "INSERT INTO u SELECT i, i FROM generate_series(0, 9) i",
+    )
+    create_exact(ps, "st", query)
+    ps.execute("UPDATE t SET w = 0, k = nullif(k, 1) WHERE id IN (1, 2, 3, 4)")
+    assert refresh_exact(ps, "st").rows_read <= of_left
+    ps.execute("DELETE FROM u WHERE k = 2; UPDATE u SET v = 0 WHERE k IN (3, 4)")
+    assert refresh_exact(ps, "st").rows_read <= of_right
+    ps.execute("INSERT INTO u VALUES (NULL, 1), (2, 2), (2, 3); DELETE FROM t WHERE k = 3")
+    refresh_exact(ps, "st")
+
+
 def moved_dimension(ps: PgStream) -> None:
     """A whole region gets another name: a fifth of the table is read, and still exact."""
     ps.execute("UPDATE dim SET region_name = 'The Far East' WHERE region = 'east'")

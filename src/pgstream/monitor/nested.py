@@ -16,9 +16,15 @@ def nested_state(plan: Plan) -> Iterator[str]:
     """Each such operator, and what it reads for a changed key."""
     stored = plan.accumulated.aggregate if plan.accumulated else None
     for node in plan.tree.walk():
-        if node is not stored and node.output_is_positive:
+        if node is not stored and node.read_again:
             reads = dict.fromkeys(read for side in node.read_again for read in _reads(*side))
-            yield f"{node.describe()}: for a changed key reads {', '.join(reads) or 'nothing'}"
+            listed = ", ".join(reads) or "nothing"
+            yield f"{node.describe()}: for a changed key{_of_side(node)} reads {listed}"
+
+
+def _of_side(node: Node) -> str:
+    """Of which input a change is read again for, where it is not all."""
+    return " of its right side" if len(node.inputs) > 1 and not node.needs_positive[0] else ""
 
 
 def _reads(tree: Node, keys: tuple[int, ...]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan, Source
+from pgstream.algebra.operators.semi_join import SemiJoin
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
@@ -115,10 +116,10 @@ def join(draw: st.DrawFn, left: Node, right: Node) -> Node:
     both = Join(left, right, on)
     condition = predicate(draw, both) if draw(st.booleans()) else None
     nulls_match = draw(st.booleans())
-    if draw(st.booleans()):
-        keeps_right = draw(st.booleans())
-        return OuterJoin(left, right, on, condition, nulls_match, keeps_right)
-    return Join(left, right, on, condition, nulls_match)
+    kind = draw(st.sampled_from((Join, OuterJoin, SemiJoin)))
+    if kind is Join:
+        return Join(left, right, on, condition, nulls_match)
+    return kind(left, right, on, condition, nulls_match, draw(st.booleans()))
 
 
 def aggregate(draw: st.DrawFn, node: Node) -> Node:
@@ -214,16 +215,25 @@ CASES: tuple[Node, ...] = (
         for nulls in (False, True)
     ),
     *(
-        OuterJoin(A, B, on, condition, nulls, keeps)
+        kind(A, B, on, condition, nulls, flag)
+        for kind in (OuterJoin, SemiJoin)
         for on in ((), ((0, 0),))
         for condition in (None, LESS)
         for nulls in (False, True)
-        for keeps in (False, True)
+        for flag in (False, True)
     ),
     *(
         by_postgres(A, query)
         for query in ("once and again", "per key", "beside each row", "in all")
     ),
+    # Weights of both signs pass through the left side, up to who must see rows that exist.
+    *(
+        Window(pick(kind(OuterJoin(A, B, ((0, 0),)), B, ((1, 1),)), (0, 1)), (0,), (NUMBER,))
+        for kind in (OuterJoin, SemiJoin)
+    ),
+    # The right side is the distinct keys.
+    SemiJoin(A, Aggregate(B, (1,), ()), ((0, 0),)),
+    SemiJoin(A, Aggregate(B, (1,), ()), ((0, 0),), anti=True),
     # The groups have a count, by which they are joined: its keys are checked above them.
     Join(Aggregate(A, (0,), (COUNT,)), pick(B, (0,)), ((1, 0),)),
 )

@@ -16,7 +16,7 @@ from pgstream.algebra.operators.accumulate import Accumulate, Accumulator
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.filter import Filter
-from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.join import Join, Pairing
 from pgstream.algebra.operators.key_filter import KeyFilter
 from pgstream.algebra.operators.negate import Consolidate, Negate
 from pgstream.algebra.operators.node import Keys, Node
@@ -26,6 +26,7 @@ from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Change, Lookup, Part, Scan, Stored
+from pgstream.algebra.operators.semi_join import SemiJoin
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
@@ -86,9 +87,9 @@ def relation_of(
     node: Node, world: World, scan: Callable[[int], ZSet] | None, of: Callable[[Node], ZSet]
 ) -> ZSet:
     """What an operator makes of the relations below it."""
-    if sees_rows(node):
-        assert not any(part.is_signed for part in node.inputs), "weights of both signs may meet"
-        assert all(weight > 0 for part in node.inputs for weight in of(part).values())
+    for part in seen_as_rows(node):
+        assert not part.is_signed, "weights of both signs may meet"
+        assert all(weight > 0 for weight in of(part).values())
     match node:
         case Scan(source):
             assert scan is not None, "a delta tree reads leaves, never a Scan"
@@ -119,6 +120,8 @@ def relation_of(
             return joined(node, of(node.left), of(node.right))
         case OuterJoin():
             return outer_joined(node, of(node.left), of(node.right))
+        case SemiJoin():
+            return semi_joined(node, of(node.left), of(node.right))
         case Aggregate(inner, keys, calls):
             return aggregated(of(inner), keys, calls)
         case Window(inner, keys, calls):
@@ -161,25 +164,28 @@ def among(rows: ZSet, indexes: tuple[int, ...], keys: ZSet) -> ZSet:
     return Counter({r: w for r, w in rows.items() if tuple(r[i] for i in indexes) in keys})
 
 
-def sees_rows(node: Node) -> bool:
-    """Whether the operator is defined on rows that exist only; sums know weights of both signs."""
+def seen_as_rows(node: Node) -> tuple[Node, ...]:
+    """The inputs on which the operator is defined only if their rows exist; sums know weights of
+    both signs, and so does what treats each row by itself."""
     match node:
-        case OuterJoin() | Window():
-            return True
-        case ByPostgres(keys=keys):
-            return keys is not None
-        case Aggregate(calls=calls):
-            return any(call.function != "count" for call in calls)
-    return False
+        case OuterJoin(keeps_right=keeps_right):
+            return node.inputs if keeps_right else node.inputs[1:]
+        case SemiJoin():
+            return node.inputs[1:]
+        case Window() | ByPostgres(keys=tuple()):
+            return node.inputs
+        case Aggregate(calls=calls) if any(call.function != "count" for call in calls):
+            return node.inputs
+    return ()
 
 
-def matches(node: Join | OuterJoin, left: Row, right: Row) -> bool:
+def matches(node: Pairing, left: Row, right: Row) -> bool:
     nulls = node.nulls_match
     equal = all(left[a] == right[b] and (nulls or left[a] is not None) for a, b in node.on)
     return equal and (node.condition is None or value(node.condition, left + right) is True)
 
 
-def joined(node: Join | OuterJoin, left: ZSet, right: ZSet) -> ZSet:
+def joined(node: Pairing, left: ZSet, right: ZSet) -> ZSet:
     return Counter(
         {a + b: v * w for a, v in left.items() for b, w in right.items() if matches(node, a, b)}
     )
@@ -198,6 +204,12 @@ def outer_joined(node: OuterJoin, left: ZSet, right: ZSet) -> ZSet:
             if not any(matches(node, a, b) for a in left)
         ]  # fmt: skip
     return plus(joined(node, left, right), *padded)
+
+
+def semi_joined(node: SemiJoin, left: ZSet, right: ZSet) -> ZSet:
+    return Counter(
+        {a: w for a, w in left.items() if any(matches(node, a, b) for b in right) != node.anti}
+    )
 
 
 def aggregated(rows: ZSet, keys: tuple[int, ...], calls: tuple[AggregateCall, ...]) -> ZSet:

@@ -53,7 +53,7 @@ def test_only_what_stands_in_delta_trees_alone_has_no_rule(operator: type[Node])
 @pytest.mark.parametrize("operator", OF_QUERIES)
 def test_what_is_local_to_keys_says_what_it_reads_again(operator: type[Node]) -> None:
     """And what a user is told who recurses through it."""
-    if operator.needs_positive_input is not Node.needs_positive_input:
+    if operator.needs_positive is not Node.needs_positive:
         assert operator.read_again is not Node.read_again
         assert operator.nonlinear_in is not Node.nonlinear_in
 

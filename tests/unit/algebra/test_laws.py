@@ -32,6 +32,7 @@ from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Part, Source
+from pgstream.algebra.operators.semi_join import SemiJoin
 from pgstream.algebra.operators.table import OPERATORS
 from pgstream.algebra.operators.working import Working
 from pgstream.algebra.plan import Plan, plan
@@ -194,6 +195,8 @@ STEPS = (
     pick(Join(WORKING, B, ((1, 0),)), (0, 3)),
     pick(OuterJoin(WORKING, B, ((1, 0),)), (0, 3)),
     pick(OuterJoin(WORKING, B, ((1, 0),), nulls_match=True), (0, 3)),
+    SemiJoin(WORKING, B, ((1, 0),)),
+    SemiJoin(WORKING, B, ((1, 0),), anti=True),
 )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pgstream.algebra.calculus.restrict import restrict
-from pgstream.algebra.operators.negate import Consolidate, seen_by
+from pgstream.algebra.operators.negate import Consolidate, over
 from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.scan import Part, Scan
 
@@ -42,7 +42,7 @@ class Differential:
     def _state(self, node: Node, after: bool) -> Node:
         if not node.inputs:
             return node.state(self, after)
-        return node.with_inputs(*(seen_by(node, self._state(i, after)) for i in node.inputs))
+        return over(node, *(self._state(i, after) for i in node.inputs))
 
 
 def differentiate(tree: Node, changed: Changed) -> Node | None:

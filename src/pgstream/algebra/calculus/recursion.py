@@ -139,7 +139,7 @@ class Round(Differential):
             return node
         if self.rows not in node.walk():
             return None
-        return node.linear_delta(self)
+        return node.delta(self)
 
     def after(self, node: Node) -> Node:
         return super().after(node) if self.at_end else super().before(node)

@@ -89,8 +89,8 @@ class Aggregate(Node):
         return (Origin(0, self.keys[index]),) if index < len(self.keys) else ()
 
     @property
-    def needs_positive_input(self) -> bool:
-        return not all(map(self.is_linear, self.calls))
+    def needs_positive(self) -> tuple[bool, ...]:
+        return (not all(map(self.is_linear, self.calls)),)
 
     @property
     def output_is_positive(self) -> bool:

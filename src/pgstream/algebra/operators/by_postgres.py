@@ -74,8 +74,8 @@ class ByPostgres(Node):
         return True
 
     @property
-    def needs_positive_input(self) -> bool:
-        return self.keys is not None
+    def needs_positive(self) -> tuple[bool, ...]:
+        return (self.keys is not None,)
 
     @property
     def read_again(self) -> tuple[ColumnsOf, ...]:

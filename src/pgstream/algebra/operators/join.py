@@ -68,7 +68,7 @@ class Pairing(Node):
         equals = "IS NOT DISTINCT FROM" if self.nulls_match else "="
         pairs = [f"{left[a].name} {equals} {right[b].name}" for a, b in self.on]
         if self.condition is not None:
-            pairs.append(in_words(self.condition, self.columns))
+            pairs.append(in_words(self.condition, left + right))
         return f"{kind} on {' AND '.join(pairs)}" if pairs else f"{kind} (no equality)"
 
     def flows(self, index: int) -> tuple[Origin, ...]:

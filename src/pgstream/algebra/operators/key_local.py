@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from pgstream.algebra.operators.negate import negate, seen_by
+from pgstream.algebra.operators.negate import negate, over
 from pgstream.algebra.operators.node import Calculus, Keys, Node
 from pgstream.algebra.operators.union_all import add
 
@@ -21,5 +21,4 @@ def local_delta(node: Node, keys: tuple[int, ...], change: Calculus) -> Node | N
         touched = Keys(inner, keys)
         after = change.restrict(after, keys, touched)
         before = change.restrict(before, keys, touched)
-    after, before = seen_by(node, after), seen_by(node, before)
-    return add(node.with_inputs(after), negate(node.with_inputs(before)))
+    return add(over(node, after), negate(over(node, before)))

@@ -45,6 +45,7 @@ def settled(node: Node) -> Node:
     return Consolidate(node) if node.is_signed else node
 
 
-def seen_by(operator: Node, state: Node) -> Node:
-    """The state, as the operator must see it."""
-    return settled(state) if operator.needs_positive_input else state
+def over(operator: Node, *states: Node) -> Node:
+    """The operator over states of its inputs, each as it must see it."""
+    pairs = zip(states, operator.needs_positive, strict=True)
+    return operator.with_inputs(*(settled(s) if positive else s for s, positive in pairs))

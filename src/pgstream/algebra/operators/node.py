@@ -152,10 +152,6 @@ class Node(metaclass=Interned):
     def delta(self, change: Calculus) -> Node | None:
         """The delta rule; None if nothing can change."""
 
-    def linear_delta(self, change: Calculus) -> Node | None:
-        """The rule where only an input changes in which it is linear."""
-        return self.delta(change)
-
     def state(self, change: Calculus, after: bool) -> Node:
         """What a leaf of a query is before or after the change."""
         return self
@@ -197,14 +193,15 @@ class Node(metaclass=Interned):
         return False
 
     @property
-    def needs_positive_input(self) -> bool:
-        """Whether it must see rows that exist: no weight is negative, once equal rows meet."""
-        return False
+    def needs_positive(self) -> tuple[bool, ...]:
+        """Of which inputs it must see rows that exist: no weight is negative, once equal rows
+        meet."""
+        return (False,) * len(self.inputs)
 
     @property
     def output_is_positive(self) -> bool:
         """Whether it gives rows that exist, though weights of both signs meet below."""
-        return self.needs_positive_input
+        return bool(self.inputs) and all(self.needs_positive)
 
     @property
     def is_signed(self) -> bool:
@@ -213,7 +210,8 @@ class Node(metaclass=Interned):
 
     @property
     def read_again(self) -> tuple[ColumnsOf, ...]:
-        """Of a key-local operator: its inputs, and the keys by which a change reads them again."""
+        """Its inputs, and the keys by which it reads them again where a change of the rows of a
+        key is not the sum of what each row does."""
         return ()
 
     def nonlinear_in(self, input: Node) -> str | None:

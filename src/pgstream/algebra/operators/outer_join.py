@@ -1,13 +1,19 @@
 """OuterJoin: LEFT and FULL join. (RIGHT is LEFT with its sides exchanged.)
 
-Key-local on the equality columns K:
+LEFT is linear in its left side and key-local in its right one:
 
-    Δ(A ⟕ B) = (A after ⋉ K ⟕ B after ⋉ K) − (A before ⋉ K ⟕ B before ⋉ K)
+    Δ(A ⟕ B) = Δ A ⟕ B after + (A before ⋉ K ⟕ B after) − (A before ⋉ K ⟕ B before)
+    K = keys(Δ B)
+
+FULL is key-local in both. Whether a row of B is padded depends on all rows of A with its key, so
+a linear rule would read these too:
+
+    Δ(A ⟗ B) = (A after ⋉ K ⟗ B after ⋉ K) − (A before ⋉ K ⟗ B before ⋉ K)
     K = keys(Δ A) ∪ keys(Δ B)
 
 No case analysis: a first match, a last match and a padded row that changes are all in it.
 Unless `nulls_match`, a row with a NULL key matches nothing; it is there, padded, if its side
-is kept. In its left side a LEFT join is linear.
+is kept.
 """
 
 from __future__ import annotations
@@ -19,7 +25,8 @@ from pgstream.algebra.expressions import Expression, conjunction, refs, shift
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Pairing, key_pair
 from pgstream.algebra.operators.key_filter import key_filtered
-from pgstream.algebra.operators.negate import negate, settled
+from pgstream.algebra.operators.linear_left import linear_left_delta
+from pgstream.algebra.operators.negate import negate, over
 from pgstream.algebra.operators.node import (
     Calculus,
     ColumnsOf,
@@ -45,6 +52,8 @@ class OuterJoin(Pairing):
         return self.words("FullJoin" if self.keeps_right else "LeftJoin")
 
     def delta(self, change: Calculus) -> Node | None:
+        if not self.keeps_right:
+            return linear_left_delta(self, change)
         left, right = change.delta(self.left), change.delta(self.right)
         # A sum of keys, never consolidated: +1 on one side and −1 on the other is still a key.
         touched = add(
@@ -61,17 +70,9 @@ class OuterJoin(Pairing):
         """The join of the rows with the touched keys; of all rows, where it has no equality."""
         if self.on:
             every = tuple(range(len(self.on)))
-            right_nulls = self.keeps_right or self.nulls_match
             left = change.restrict(left, self.left_keys, Keys(touched, every))
-            right = change.restrict(right, self.right_keys, Keys(touched, every, right_nulls))
-        return self.with_inputs(settled(left), settled(right))
-
-    def linear_delta(self, change: Calculus) -> Node | None:
-        left = change.delta(self.left)
-        assert left is not None
-        now = self.with_inputs(self.left, change.after(self.right))
-        # A partner that came or went must not hide that there is none.
-        return self.with_inputs(left, settled(now.right_beside(left, change.restrict)))
+            right = change.restrict(right, self.right_keys, Keys(touched, every))
+        return over(self, left, right)
 
     def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
         """Like a join, as long as no row that is padded on the wanted columns is wanted.
@@ -81,7 +82,7 @@ class OuterJoin(Pairing):
         """
         width = len(self.left.columns)
         on_left = tuple(p for p, i in enumerate(indexes) if i < width)
-        if not self.on or (keys.nulls and (self.keeps_right or not on_left)):
+        if (not self.on and not on_left) or (keys.nulls and (self.keeps_right or not on_left)):
             return None
         if on_left:
             left = down(self.left, tuple(indexes[p] for p in on_left), keys.pick(on_left))
@@ -102,8 +103,8 @@ class OuterJoin(Pairing):
         return None if self.keeps_right else super().shown_by(indexes)
 
     @property
-    def needs_positive_input(self) -> bool:
-        return True
+    def needs_positive(self) -> tuple[bool, ...]:
+        return (self.keeps_right, True)
 
     @property
     def read_again(self) -> tuple[ColumnsOf, ...]:

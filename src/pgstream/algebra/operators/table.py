@@ -17,6 +17,7 @@ from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Change, Lookup, Scan, Stored
+from pgstream.algebra.operators.semi_join import SemiJoin
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
@@ -32,6 +33,7 @@ OF_QUERIES: tuple[type[Node], ...] = (
     OuterJoin,
     Project,
     Scan,
+    SemiJoin,
     Shared,
     UnionAll,
     Weigh,

@@ -115,8 +115,8 @@ class Window(Node):
         return (Origin(0, index),) if index < len(self.input.columns) else ()
 
     @property
-    def needs_positive_input(self) -> bool:
-        return True
+    def needs_positive(self) -> tuple[bool, ...]:
+        return (True,)
 
     @property
     def read_again(self) -> tuple[ColumnsOf, ...]:

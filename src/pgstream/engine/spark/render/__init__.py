@@ -20,6 +20,7 @@ from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Change, Lookup, Scan, Stored
+from pgstream.algebra.operators.semi_join import SemiJoin
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.table import OPERATORS
 from pgstream.algebra.operators.union_all import UnionAll
@@ -37,6 +38,7 @@ from pgstream.engine.spark.render.one_row import one_row
 from pgstream.engine.spark.render.outer_join import outer_join
 from pgstream.engine.spark.render.project import project
 from pgstream.engine.spark.render.row_id import row_id
+from pgstream.engine.spark.render.semi_join import semi_join
 from pgstream.engine.spark.render.shared import shared
 from pgstream.engine.spark.render.union_all import union_all
 from pgstream.engine.spark.render.weigh import weigh
@@ -62,6 +64,7 @@ RENDERERS: dict[type[Node], Callable[..., Relation] | None] = {
     Ranges: None,
     RowId: row_id,
     Scan: None,
+    SemiJoin: semi_join,
     Shared: shared,
     Stored: None,
     UnionAll: union_all,

@@ -1,4 +1,4 @@
-"""LEFT and FULL join of rows that exist; a padded row keeps its own side's weight."""
+"""LEFT and FULL join; a padded row keeps its own side's weight, which of LEFT has any sign."""
 
 from dataclasses import replace
 
