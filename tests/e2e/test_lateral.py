@@ -51,6 +51,18 @@ SUBQUERIES = {
     " (SELECT FROM u v WHERE v.y = t.x AND v.id <> u.id))",
     "union": "SELECT t.id, w.s FROM t JOIN LATERAL (SELECT sum(u.y) AS s FROM u WHERE u.tid = t.g"
     " UNION ALL SELECT t.x) w ON true",
+    "by equality": "SELECT t.id, l.y FROM t LEFT JOIN LATERAL (SELECT DISTINCT u.y FROM u"
+    " WHERE u.tid = t.x + 1) l ON l.y > t.g",
+    "groups by equality": "SELECT t.id, l.m, l.s FROM t, LATERAL (SELECT u.y % 2 AS m,"
+    " sum(u.y) AS s FROM u WHERE u.tid = t.g GROUP BY u.y % 2 HAVING count(*) > 1) l",
+    "one row by equality": "SELECT t.id, l.n, l.s, m.h FROM t CROSS JOIN LATERAL"
+    " (SELECT count(*) AS n, sum(u.y) + count(u.y) AS s FROM u WHERE u.tid = t.g) l"
+    " LEFT JOIN LATERAL (SELECT max(u.y) FROM u WHERE u.tid = l.n) m(h) ON true",
+    "one row, tested": "SELECT t.id, l.n FROM t JOIN LATERAL (SELECT count(*) AS n FROM u"
+    " WHERE u.tid = t.x) l ON l.n < t.id",
+    "one row of a subquery": "SELECT t.id, l.n FROM t LEFT JOIN LATERAL (SELECT count(*) AS n,"
+    " max(q.s) AS s FROM (SELECT sum(u.y) AS s FROM u WHERE u.tid = t.x GROUP BY u.y) q) l"
+    " ON l.s > 1",
     "in on": "SELECT t.id, u.y FROM t JOIN u ON u.tid = t.id AND EXISTS (SELECT FROM t v"
     " WHERE v.x = u.y)",
 }

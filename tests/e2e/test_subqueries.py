@@ -42,6 +42,34 @@ QUERIES = {
     " AND EXISTS (SELECT 1 FROM c WHERE c.z = b.v))",
     "computed key": "SELECT id FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k + 1)",
 }
+BY_KEYS = (
+    "SELECT id FROM a WHERE EXISTS (SELECT FROM b WHERE b.k = a.k AND b.v <> a.id)"
+    " AND NOT EXISTS (SELECT FROM b WHERE b.k = a.k AND b.v + 1 > a.id * 3 AND a.id > 1)",
+    "SELECT x.id, x.k FROM a x WHERE NOT EXISTS (SELECT FROM a y WHERE y.k = x.k AND y.id <> x.id)",
+    "SELECT a.id, b.v FROM a LEFT JOIN b ON b.k = a.k"
+    " WHERE NOT EXISTS (SELECT FROM c WHERE c.z = b.v AND c.k IS DISTINCT FROM a.k)",
+    "SELECT k, count(*) AS n FROM a WHERE id IN (SELECT v FROM b WHERE b.k >= a.k) GROUP BY k",
+    "SELECT id FROM a WHERE id IN (SELECT v FROM b WHERE b.k = a.k AND b.v < a.id + 2)",
+    "SELECT id, b.v FROM a JOIN b ON b.k = a.k WHERE a.id + b.v NOT IN (SELECT z FROM c)"
+    " AND EXISTS (SELECT FROM c WHERE c.k = b.v - a.id + 1 AND c.z > a.id)",
+    "SELECT id FROM a WHERE (id, k) IN (SELECT v, k FROM b) AND k NOT IN (SELECT z FROM c)",
+    "SELECT id FROM a WHERE k NOT IN (SELECT v FROM b WHERE v IS NOT NULL) OR id = 2",
+    "SELECT id, EXISTS (SELECT FROM b WHERE b.k = a.k AND b.v > a.id) AS e,"
+    " id IN (SELECT v FROM b WHERE b.k = a.k AND b.v > a.k) AS i FROM a",
+    "SELECT id FROM a WHERE EXISTS (SELECT FROM b WHERE b.k = a.k GROUP BY v HAVING count(*) > 1)",
+    "SELECT id FROM a WHERE NOT EXISTS (SELECT max(v) FROM b WHERE b.k = a.k GROUP BY v % 2"
+    " HAVING sum(v) > 2)",
+    "SELECT id FROM a WHERE NOT EXISTS (SELECT count(*) FROM b WHERE b.k = a.k"
+    " HAVING count(*) > 1)",
+    "SELECT id FROM a WHERE k IN (SELECT max(v) FROM b WHERE b.k = a.id GROUP BY k)",
+    "SELECT id, k NOT IN (SELECT min(v) FROM b WHERE b.k = a.k GROUP BY v % 2) AS r FROM a",
+    "SELECT id FROM a WHERE k NOT IN (SELECT count(*) FROM b WHERE b.k = a.k)",
+    "SELECT id, (SELECT max(s) FROM (SELECT sum(v) AS s FROM b WHERE b.k = a.k GROUP BY v % 2) q)"
+    " AS m, (SELECT count(*) FROM (SELECT DISTINCT v FROM b WHERE b.k = a.k) q) AS n FROM a",
+    "SELECT id, (SELECT count(*) FROM c JOIN (SELECT k, v FROM b WHERE b.k = a.k) q ON q.v = c.z"
+    " LEFT JOIN b d ON d.k = c.k) AS n FROM a",
+    "SELECT id FROM a WHERE EXISTS (SELECT FROM b JOIN c USING (k) WHERE k = a.k AND v <> a.id)",
+)
 CHANGES = (
     "INSERT INTO b VALUES (NULL, NULL), (4, 1); DELETE FROM a WHERE id = 1",
     "DELETE FROM b WHERE v IS NULL; UPDATE a SET k = 4 WHERE id = 2; UPDATE c SET z = 1",
@@ -60,6 +88,10 @@ def tables(ps: PgStream) -> PgStream:
 @pytest.mark.parametrize("name", QUERIES)
 def test_subqueries_stay_exact(tables: PgStream, name: str) -> None:
     assert_stays_exact(tables, QUERIES[name], *CHANGES)
+
+
+def test_tests_by_keys_stay_exact(tables: PgStream) -> None:
+    assert_all_stay_exact(tables, BY_KEYS, CHANGES)
 
 
 WITH_CTES = (

@@ -20,13 +20,16 @@ from pgstream.algebra.expressions import (
     transform,
 )
 from pgstream.algebra.lower.aliased import alias_joins
+from pgstream.algebra.lower.correlation import alike, equalities
+from pgstream.algebra.lower.decorrelate import correlated_rows, decorrelated, with_keys
 from pgstream.algebra.lower.domains import domain_of, known_columns, out_of_reach
 from pgstream.algebra.lower.functions import expand
 from pgstream.algebra.lower.hoist import condition_parts
+from pgstream.algebra.lower.one_row import calls_of, finished, groups_of
 from pgstream.algebra.lower.scope import Hoist, Scope, Table
 from pgstream.algebra.lower.sets import rows_of_values
 from pgstream.algebra.lower.using import equality
-from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.join import Join, key_pair
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
@@ -38,6 +41,7 @@ from pgstream.algebra.placement.canonical import (
     canonical_value,
 )
 from pgstream.algebra.placement.push_down import outer_join, push_down
+from pgstream.algebra.placement.spark_list import spark_refusal
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.walk import is_function, is_join, is_subquery
 from pgstream.sql.walk import parts as parts_of
@@ -147,7 +151,11 @@ def _on(join: exp.Join, offset: int, scope: Scope) -> list[Expression]:
             construct=next(filter(is_subquery, parts_of(condition))).key.upper(),
             hint="Write ON instead of USING, or join with a subquery in FROM.",
         )
-    parts = condition_parts(condition, scope)
+    return _shifted(condition_parts(condition, scope), offset)
+
+
+def _shifted(parts: Sequence[Expression], offset: int) -> list[Expression]:
+    """Over the columns of the tree that starts at the offset."""
     if any(index < offset for part in parts for index in refs(part)):
         raise out_of_reach()
     return [shift(part, -offset) for part in parts]
@@ -174,8 +182,12 @@ def _dependent(
     left: Node, join: exp.Join, outer: Sequence[exp.Column], offset: int, scope: Scope
 ) -> Lowered:
     item = join.this
-    domain = domain_of(left, outer, offset, scope)
     query = item.this.this if isinstance(item.this, exp.Subquery) else item.this
+    for way in (_by_equality, _by_groups):
+        made = way(left, join, query, offset, scope)
+        if made is not None:
+            return made
+    domain = domain_of(left, outer, offset, scope)
     right = scope.context.query(query, domain)
     width = len(right.columns) - len(domain.names)
     known = len(scope.tables)
@@ -186,6 +198,62 @@ def _dependent(
         tree = OuterJoin(left, right, pairs, conjunction(parts), nulls_match=True)
         return tree, scope.padding(scope.tables[known:])
     return push_down(Join(left, right, pairs, nulls_match=True), parts), scope
+
+
+def _by_equality(
+    left: Node, join: exp.Join, query: exp.Expr, offset: int, scope: Scope
+) -> Lowered | None:
+    """A subquery that reads what stands before it by equalities only is a relation like any other,
+    joined by these; None if it is none."""
+    found = correlated_rows(query)
+    pairs = found and alike(*found, scope)
+    if not found or not pairs:
+        return None
+    keys = [f"{HIDDEN}{i}" for i in range(len(pairs))]
+    right = scope.context.query(with_keys(found[0], pairs, keys))
+    width, known, first = (
+        len(right.columns) - len(pairs),
+        len(scope.tables),
+        offset + len(left.columns),
+    )
+    right, scope = _named(join.this, right, first, scope, len(pairs))
+    same = equalities(pairs, first + width, scope)
+    if any(key_pair(part, first, spark_refusal) is None for part in same):
+        return None
+    parts = [*_shifted(same, offset), *_on(join, offset, scope)]
+    if join.side.upper() == "LEFT":
+        return _by_side(left, right, "LEFT", parts), scope.padding(scope.tables[known:])
+    return _by_side(left, right, "", parts), scope
+
+
+def _by_groups(
+    left: Node, join: exp.Join, query: exp.Expr, offset: int, scope: Scope
+) -> Lowered | None:
+    """The one row of aggregates without GROUP BY, for each row that stands before it."""
+    simple = decorrelated(query, tests=False)
+    pairs = simple and alike(simple.inner, simple.pairs, scope)
+    if not simple or not pairs or simple.others or (join.side and not _is_on_true(join)):
+        return None
+    items = [item.unalias() for item in simple.inner.expressions]
+    calls = calls_of(items)
+    if calls is None or any(item.find(exp.Query) for item in items):
+        return None
+    groups = scope.context.query(groups_of(simple.inner, pairs, calls))
+    first, names = offset + len(left.columns), tuple(column.name for column in groups.columns)
+    inside = scope.having(Table(HIDDEN, first, names, groups.columns, padded=True))
+    same = equalities(pairs, first, inside)
+    if any(key_pair(part, first, spark_refusal) is None for part in same):
+        return None
+    tree = _by_side(left, groups, "LEFT", _shifted(same, offset))
+    values = [inside.convert(finished(item, calls, HIDDEN)) for item in items]
+    shown = [item.alias_or_name for item in simple.inner.expressions]
+    tree, scope = _beside(left, tree, join.this, _shifted(values, offset), shown, offset, scope)
+    return (tree if _is_on_true(join) else push_down(tree, _on(join, offset, scope))), scope
+
+
+def _is_on_true(join: exp.Join) -> bool:
+    condition = join.args.get("on")
+    return isinstance(condition, exp.Boolean) and bool(condition.this)
 
 
 def _with_function(left: Node, join: exp.Join, offset: int, scope: Scope) -> Lowered:
@@ -250,15 +318,37 @@ def _named(node: exp.Expr, tree: Node, offset: int, scope: Scope, hidden: int = 
     for i in range(len(names) - hidden, len(names)):
         names[i] = f"{HIDDEN}{offset + i}"
     alias = node.alias or node.alias_or_name
-    wanted = [hoist.text for hoist in hoists_of(alias, scope)]
     values: list[Expression] = [Ref(i, c.type) for i, c in enumerate(tree.columns)]
+    _add_canonical(names, values, alias, scope)
+    if len(values) > len(tree.columns):
+        tree = Project(tree, tuple(values), tuple(names))
+    return tree, scope.having(Table(alias, offset, tuple(names), tree.columns))
+
+
+def _beside(
+    left: Node, tree: Node, node: exp.Expr, values: list[Expression], names: list[str],
+    offset: int, scope: Scope,
+) -> Lowered:  # fmt: skip
+    """The columns of the left side, then these values over the tree as the columns of a FROM
+    item."""
+    given = renames(node)
+    names[: len(given)] = given
+    _add_canonical(names, values, node.alias, scope)
+    kept = [Ref(i, column.type) for i, column in enumerate(left.columns)]
+    shown = [*(column.name for column in left.columns), *names]
+    made = Project(tree, (*kept, *values), tuple(shown))
+    width = len(left.columns)
+    table = Table(node.alias, offset + width, tuple(names), made.columns[width:])
+    return made, scope.having(table)
+
+
+def _add_canonical(names: list[str], values: list[Expression], alias: str, scope: Scope) -> None:
+    """Canonical values of the columns, where joins need them."""
+    wanted = [hoist.text for hoist in hoists_of(alias, scope)]
     for name, value in list(zip(names, values, strict=True)):
         if (text := canonical_text(name)) in wanted:
             names.append(f"({text})")
             values.append(canonical_value(value))
-    if len(values) > len(tree.columns):
-        tree = Project(tree, tuple(values), tuple(names))
-    return tree, scope.having(Table(alias, offset, tuple(names), tree.columns))
 
 
 def chain(node: exp.Expr) -> list[exp.Join]:

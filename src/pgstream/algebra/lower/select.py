@@ -10,7 +10,7 @@ from pgstream.algebra.lower.grouped import grouped_select
 from pgstream.algebra.lower.hoist import conditions, conditions_of_where, settled, value
 from pgstream.algebra.lower.scope import Context, Domain, Hoist, Scope
 from pgstream.algebra.lower.sets import distinct
-from pgstream.algebra.lower.subqueries import attach_subqueries
+from pgstream.algebra.lower.subqueries import attach_subqueries, is_met
 from pgstream.algebra.lower.windows import attach_windows
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
@@ -36,7 +36,8 @@ def _attempt(
     tree, scope = from_clause(node, scope)
     tree = push_down(tree, conditions_of_where(simple, scope))
     tree, scope = attach_subqueries(tree, node, scope)
-    tree = push_down(tree, conditions((part for part in parts if part not in simple), scope))
+    tests = conditions((part for part in parts if part not in simple), scope)
+    tree = push_down(tree, [test for test in tests if not is_met(test)])
     if is_grouped(node):
         tree = grouped_select(tree, node, scope)
     else:

@@ -50,6 +50,9 @@ class SemiJoin(Pairing):
         left = down(self.left, indexes, keys)
         return self.with_inputs(left, self.right_beside(left, down))
 
+    def rows_per_key(self, indexes: tuple[int, ...]) -> float:
+        return self.left.rows_per_key(indexes)
+
     def origins_of(self, index: int) -> tuple[Origin, ...]:
         return (Origin(0, index),)
 

@@ -36,8 +36,7 @@ def key_filter(node: KeyFilter, input: Relation, among: Relation) -> Relation:
     rows, wanted = input.columns("a"), among.columns("k")
     compared = [aligned(rows[column], wanted[i]) for i, column in enumerate(node.indexes)]
     pairs = " AND ".join(f"{first} <=> {second}" for first, second in compared)
-    # Keys are distinct, so an inner join keeps each row once; a semi-join would be moved by
-    # the optimizer below the point where its input is made one partition.
+    # Keys are distinct, so an inner join keeps each row once.
     source = f"({input.sql}) a JOIN ({among.sql}) k ON {pairs}"
     return Select(tuple(rows), "a.w", source).relation()
 
