@@ -125,7 +125,7 @@ class Settings:
         3, "How many failures in a row move a stream table to ERROR.", 1, 100
     )
     differential_max_change_ratio: float = _setting(
-        0.15,
+        0.5,
         "The share of changed rows above which a refresh is full; 0 never, 1 always.",
         0.0,
         1.0,

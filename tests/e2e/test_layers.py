@@ -186,17 +186,29 @@ def test_truncate_of_an_empty_table_is_full_too(ps: PgStream) -> None:
 
 
 def test_a_large_change_is_full_with_the_reason(database: str, spark: object) -> None:
+    """By the user's limit, or by what PostgreSQL's statistics let expect; never a few rows."""
     from pgstream.settings import Settings
 
     with PgStream(database, spark, settings=Settings(min_schedule_seconds=1)) as ps:
-        ps.execute("CREATE TABLE t (id int, x int)")
-        ps.execute("INSERT INTO t SELECT i, i FROM generate_series(1, 100) i")
-        ps.execute("ANALYZE t")
-        create_exact(ps, "st", "SELECT x FROM t")
-        ps.execute("UPDATE t SET x = 0 WHERE id < 50")
+        ps.execute("CREATE TABLE t (id int, k int, x int)")
+        ps.execute("INSERT INTO t SELECT i, i % 50, i FROM generate_series(1, 20000) i")
+        ps.execute("CREATE TABLE few AS SELECT generate_series(1, 10) AS x")
+        ps.execute("ANALYZE t, few")
+        create_exact(ps, "st", "SELECT k, x, count(*) OVER (PARTITION BY k) AS n FROM t")
+        create_exact(ps, "of_few", "SELECT x FROM few")
+        ps.execute("UPDATE t SET x = 0 WHERE id < 40")
+        assert refresh_exact(ps, "st").action is Action.DIFFERENTIAL
+        ps.execute("UPDATE t SET x = 1 WHERE id < 200")
         result = refresh_exact(ps, "st")
         assert result.action is Action.FULL
-        assert "differential_max_change_ratio" in result.reason
+        assert "398 changes: 20,000 of 40,000 rows would be read" in result.reason
+        (recorded,) = ps.history("st", 1)
+        assert recorded["expected_rows"] == result.expected_rows == result.rows_read == 40_000
+        assert recorded["expected_ms"] == result.expected_ms
+        ps.execute("UPDATE t SET x = 2 WHERE id < 12000")
+        assert "differential_max_change_ratio 0.5" in refresh_exact(ps, "st").reason
+        ps.execute("UPDATE few SET x = x + 1")
+        assert refresh_exact(ps, "of_few").action is Action.DIFFERENTIAL
 
 
 def test_dropping_a_table_that_others_read_is_refused(chain: PgStream) -> None:

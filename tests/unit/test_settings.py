@@ -22,7 +22,7 @@ def test_defaults_are_those_of_the_specification() -> None:
     assert settings.min_schedule_seconds == 60
     assert settings.max_consecutive_errors == 3
     assert settings.small_path_rows == 50_000
-    assert settings.differential_max_change_ratio == 0.15
+    assert settings.differential_max_change_ratio == 0.5
     assert settings.spark_master == "local[*]"
     assert settings.spark_remote == ""
     assert settings.small_path_rows == 50_000

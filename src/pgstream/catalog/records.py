@@ -117,6 +117,10 @@ class RefreshResult:
     compute_ms: float = 0.0
     apply_ms: float = 0.0
     total_ms: float = 0.0
+    expected_rows: int | None = None
+    """How many rows it was expected to read; None if nobody asked."""
+    expected_ms: float | None = None
+    """How long computing was expected to take, before the table's history corrected it."""
     stages: tuple[str, ...] = ()
     """The names of the stages that ran, as explain shows them."""
     upstream: tuple[RefreshResult, ...] = ()

@@ -131,11 +131,24 @@ def complete_history(
         "UPDATE pgstream.pgs_refresh_history SET status = 'COMPLETED',"
         " end_time = clock_timestamp(), action = %s, reason = %s, changes_read = %s,"
         " rows_read = %s, rows_inserted = %s, rows_deleted = %s, spark_actions = %s,"
-        " compute_ms = %s, apply_ms = %s, data_timestamp = %s WHERE refresh_id = %s",
+        " compute_ms = %s, apply_ms = %s, expected_rows = %s, expected_ms = %s,"
+        " data_timestamp = %s WHERE refresh_id = %s",
         (result.action, result.reason, result.changes_read, result.rows_read,
          result.rows_inserted, result.rows_deleted, result.spark_actions, result.compute_ms,
-         result.apply_ms, timestamp, refresh_id),
+         result.apply_ms, result.expected_rows, result.expected_ms, timestamp, refresh_id),
     )  # fmt: skip
+
+
+def past_costs(connection: Connection, id_: int) -> list[tuple[str, float, float]]:
+    """Of the last refreshes whose cost was expected: the action, how long computing took, and how
+    long it was to take."""
+    return connection.execute(
+        "SELECT action, compute_ms, expected_ms FROM (SELECT action, compute_ms, expected_ms,"
+        " row_number() OVER (PARTITION BY action ORDER BY refresh_id DESC) AS place"
+        " FROM pgstream.pgs_refresh_history WHERE pgs_id = %s AND status = 'COMPLETED'"
+        " AND expected_ms IS NOT NULL) costs WHERE place <= 5",
+        (id_,),
+    ).fetchall()
 
 
 def fail_history(connection: Connection, refresh_ids: Iterable[int], message: str) -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from pgstream.capture.clean import clean
@@ -22,6 +23,7 @@ from pgstream.engine.postgres.handover import Handover
 from pgstream.engine.postgres.leaves import Leaves
 from pgstream.engine.postgres.queries import estimated_rows
 from pgstream.engine.postgres.staging import drop_staging
+from pgstream.engine.postgres.statistics import read_statistics
 from pgstream.engine.spark.execution import Execution
 from pgstream.engine.spark.session import Sessions
 from pgstream.engine.spark.views import Views
@@ -37,6 +39,7 @@ from pgstream.refresh.changes import SourceChanges, find_changes
 from pgstream.refresh.connections import Connections
 from pgstream.refresh.crash import crash_point
 from pgstream.refresh.decide import Decision, decide
+from pgstream.refresh.expect import Expectation, expect, sources_of
 from pgstream.refresh.explain import explain
 from pgstream.refresh.known import as_known
 from pgstream.refresh.snapshot import Snapshot, take_snapshot
@@ -138,7 +141,14 @@ class Cycle:
             )
         changes = find_changes(self.connections.reader, table, pending.rows)
         crash_point("changes")
-        decision = decide(table, changes, self.settings, self.size_of(table), self.full_asked)
+        decision = decide(
+            table,
+            changes,
+            self.settings,
+            self.size_of(table),
+            self.full_asked,
+            partial(self.expect, table, changes),
+        )
         crash_point("decide")
         result = RefreshResult(table.full_name, decision.action, decision.reason)
         kept = {key: value for key, value in (table.frontier or {}).items() if key != "sources"}
@@ -163,7 +173,7 @@ class Cycle:
     ) -> tuple[RefreshResult, dict[str, str]]:
         """Once more where a numeric is beyond Spark: then PostgreSQL computes on numerics. Also
         tells which plan the stored rows are of."""
-        numerics = Numerics.ON_SPARK if self.full_asked else table.numerics
+        numerics = self.numerics(table)
         prepared = self.prepared(table, numerics)
         if numerics is Numerics.ON_SPARK:
             try:
@@ -177,6 +187,19 @@ class Cycle:
         decision = replace(decision, reason=f"{decision.reason}; PostgreSQL computes on numerics")
         result = self.attempt(prepared, changes, decision, snapshot, pending)
         return result, prepared.mark
+
+    def numerics(self, table: StreamTable) -> Numerics:
+        return Numerics.ON_SPARK if self.full_asked else table.numerics
+
+    def expect(self, table: StreamTable, changes: SourceChanges) -> Expectation | None:
+        """Nobody can tell how many rounds a recursion takes."""
+        prepared = self.prepared(table, self.numerics(table))
+        plan, stored = prepared.plan, prepared.stored
+        if plan.recursions:
+            return None
+        statistics = read_statistics(self.connections.reader, sources_of(plan, stored))
+        past = store.past_costs(self.connections.notes, table.id)
+        return expect(plan, stored, changes, statistics, past, self.settings.small_path_rows)
 
     @contextmanager
     def savepoints(self, prepared: Prepared) -> Iterator[None]:
@@ -216,7 +239,7 @@ class Cycle:
         self.sessions.revive()
         handover = self.handover(prepared.table)
         stages = stages_of(prepared.plan, decision.is_whole)
-        started = time.perf_counter()
+        started, opening = time.perf_counter(), self.sessions.opening_s
         with self.execution(snapshot, handover) as execution:
             tools = self.tools(prepared, changes, pending, execution)
             work = run_stages(stages, Step.COMPUTE, Work(tools))
@@ -229,7 +252,7 @@ class Cycle:
         pending.add(work)
         return replace(
             result_of(work, decision),
-            compute_ms=(computed - started) * 1000,
+            compute_ms=(computed - started - (self.sessions.opening_s - opening)) * 1000,
             apply_ms=(time.perf_counter() - computed) * 1000,
         )
 
@@ -336,5 +359,7 @@ def result_of(work: Work, decision: Decision) -> RefreshResult:
         rows_inserted=applied.rows_inserted,
         rows_deleted=applied.rows_deleted,
         spark_actions=tools.execution.spark_actions,
+        expected_rows=decision.expected.rows if decision.expected else None,
+        expected_ms=decision.expected.ms if decision.expected else None,
         stages=work.ran,
     )

@@ -25,6 +25,7 @@ from pgstream.algebra.operators.aggregate import (
 )
 from pgstream.algebra.operators.node import (
     Column,
+    Expects,
     IsEmpty,
     Keys,
     Node,
@@ -84,6 +85,9 @@ class Accumulate(OfDeltaTrees):
 
     def gives_nothing(self, is_empty: IsEmpty) -> bool:
         return bool(self.keys) and is_empty(self.input)
+
+    def expected_rows(self, expect: Expects) -> float:
+        return expect.distinct(self.input, self.keys) if self.keys else 1.0
 
     @property
     def removed(self) -> tuple[Accumulator, ...]:

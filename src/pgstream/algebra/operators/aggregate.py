@@ -20,6 +20,7 @@ from pgstream.algebra.operators.node import (
     Calculus,
     Column,
     ColumnsOf,
+    Expects,
     IsEmpty,
     Keys,
     Node,
@@ -110,6 +111,9 @@ class Aggregate(Node):
 
     def gives_nothing(self, is_empty: IsEmpty) -> bool:
         return bool(self.keys) and is_empty(self.input)
+
+    def expected_rows(self, expect: Expects) -> float:
+        return expect.distinct(self.input, self.keys) if self.keys else 1.0
 
     # --- in which form values travel ------------------------------------------------------------
 

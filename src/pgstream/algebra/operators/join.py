@@ -29,6 +29,7 @@ from pgstream.algebra.operators.node import (
     MANY,
     Calculus,
     Column,
+    Expects,
     IsEmpty,
     Keys,
     Node,
@@ -98,6 +99,14 @@ class Pairing(Node):
     def found_by_right(self, indexes: tuple[int, ...]) -> float:
         partners = self.left.rows_per_key(self.left_keys) if self.on else MANY
         return self.right.rows_per_key(indexes) * partners if indexes else inf
+
+    def expected_rows(self, expect: Expects) -> float:
+        """left × right / the larger number of different keys"""
+        left, right = expect.rows(self.left), expect.rows(self.right)
+        if len(self.columns) == len(self.left.columns):  # it only asks whether there is a partner
+            return left
+        keys = expect.distinct(self.left, self.left_keys)
+        return left * right / max(keys, expect.distinct(self.right, self.right_keys))
 
     def right_beside(self, found: Node, down: Restrict) -> Node:
         """The right side, read by the keys of the rows found on the left; whole without any."""

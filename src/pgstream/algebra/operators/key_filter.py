@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgstream.algebra.operators.node import (
+    Expects,
     IsEmpty,
     Keys,
     Node,
@@ -32,6 +33,10 @@ class KeyFilter(OfDeltaTrees, RowLocal):
 
     def gives_nothing(self, is_empty: IsEmpty) -> bool:
         return is_empty(self.input) or is_empty(self.keys)
+
+    def expected_rows(self, expect: Expects) -> float:
+        share = self.keys.expected_share(self.input, self.indexes, expect)
+        return expect.rows(self.input) * min(share, 1.0)
 
 
 def through_kept(

@@ -63,6 +63,24 @@ class Calculus(Protocol):
         """Whether this part of a source's change is not empty."""
 
 
+class Expects(Protocol):
+    """How many rows, and how many different values, are expected."""
+
+    def rows(self, node: Node) -> float: ...
+
+    def distinct(self, node: Node, indexes: tuple[int, ...]) -> float:
+        """How many different values these columns have together; at least one."""
+
+    def changed(self, relid: int, part: str) -> float:
+        """How many rows of this part of a source's change there are."""
+
+    def stored(self, schema: str, table: str) -> float:
+        """How many rows a table has."""
+
+    def stored_values(self, schema: str, table: str, columns: Sequence[str]) -> float:
+        """How many different values columns of a table have together; at least one."""
+
+
 # --- nodes ----------------------------------------------------------------------------------------
 
 _known: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
@@ -229,6 +247,18 @@ class Node(metaclass=Interned):
         """The parts that must be read, given which of them give no rows."""
         return self.parts
 
+    def expected_rows(self, expect: Expects) -> float:
+        """How many rows it gives. Conditions are taken to drop none: keys are collected below
+        them."""
+        return max(map(expect.rows, self.inputs), default=1.0)
+
+    def expected_values(self, indexes: tuple[int, ...], expect: Expects) -> float:
+        """How many different values these columns have together."""
+        below = self.shown_by(indexes) if indexes and self.inputs else None
+        if below is None:
+            return expect.rows(self)
+        return sum(expect.distinct(part, columns) for part, columns in below)
+
     # --- who evaluates what -------------------------------------------------------------------
 
     def legalized(self, refusal: Refusal) -> Node:
@@ -352,6 +382,13 @@ class Keys(OfDeltaTrees):
 
     def gives_nothing(self, is_empty: IsEmpty) -> bool:
         return is_empty(self.input)
+
+    def expected_rows(self, expect: Expects) -> float:
+        return expect.distinct(self.input, self.indexes) if expect.rows(self.input) else 0.0
+
+    def expected_share(self, of: Node, indexes: tuple[int, ...], expect: Expects) -> float:
+        """The share of a relation's rows whose columns at these indexes they name; may exceed 1."""
+        return expect.rows(self) / expect.distinct(of, indexes)
 
     def pick(self, positions: tuple[int, ...]) -> Keys:
         """The same keys with only these of their columns."""

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgstream.algebra.operators.node import Keys, names_at
+from pgstream.algebra.operators.node import Expects, Keys, Node, names_at
+
+SHARE_OF_A_RANGE = 0.01
+"""Thresholds are expected to move little."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +41,9 @@ class Ranges(Keys):
     @property
     def equalities(self) -> Keys | None:
         return Keys(self.input, self.indexes, self.nulls) if self.indexes else None
+
+    def expected_share(self, of: Node, indexes: tuple[int, ...], expect: Expects) -> float:
+        return super().expected_share(of, indexes[:-1], expect) * SHARE_OF_A_RANGE
 
     def in_words(self, names: list[str]) -> str:
         *keys, column = names

@@ -18,12 +18,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from math import expm1, log1p
 
 from pgstream.algebra.operators.negate import negate
 from pgstream.algebra.operators.node import (
     MANY,
     Calculus,
     Column,
+    Expects,
     Keys,
     Leaf,
     Node,
@@ -105,6 +107,12 @@ class Scan(Leaf):
             return self, self.fields.index(field)
         return Scan(self.source, (*self.fields, field)), len(self.fields)
 
+    def values_stored(self, indexes: tuple[int, ...], expect: Expects) -> float:
+        """How many different values these columns have in the table."""
+        fields = [self.fields[i] for i in indexes]
+        names = [each.equal_to or each.name for each in fields]
+        return expect.stored_values(self.source.schema, self.source.name, names)
+
     def computes(self, index: int) -> bool:
         """The rows of a recursive CTE come from Spark."""
         return self.source.relid < 0 and self.source.is_stream
@@ -125,6 +133,12 @@ class Stored(OfDeltaTrees, Leaf):
     def describe(self) -> str:
         return f"Stored {self.scan.source}"
 
+    def expected_rows(self, expect: Expects) -> float:
+        return expect.stored(self.scan.source.schema, self.scan.source.name)
+
+    def expected_values(self, indexes: tuple[int, ...], expect: Expects) -> float:
+        return self.scan.values_stored(indexes, expect)
+
     def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
         return Lookup(self, indexes, keys)
 
@@ -140,6 +154,12 @@ class Change(OfDeltaTrees, Leaf):
     @property
     def columns(self) -> tuple[Column, ...]:
         return self.scan.columns
+
+    def expected_rows(self, expect: Expects) -> float:
+        return expect.changed(self.scan.source.relid, self.part)
+
+    def expected_values(self, indexes: tuple[int, ...], expect: Expects) -> float:
+        return drawn(self.scan.values_stored(indexes, expect), expect.rows(self))
 
     def describe(self) -> str:
         return f"Change {self.scan.source}" + (" pending" if self.part is Part.PENDING else "")
@@ -159,6 +179,24 @@ class Lookup(OfDeltaTrees, Leaf):
     def columns(self) -> tuple[Column, ...]:
         return self.stored.columns
 
+    def expected_rows(self, expect: Expects) -> float:
+        """keys × rows of the table / different values of the columns"""
+        share = self.keys.expected_share(self.stored, self.indexes, expect)
+        return expect.rows(self.stored) * min(share, 1.0)
+
+    def expected_values(self, indexes: tuple[int, ...], expect: Expects) -> float:
+        if set(indexes) == set(self.indexes):
+            return expect.rows(self.keys)
+        return drawn(self.stored.scan.values_stored(indexes, expect), expect.rows(self))
+
     def describe(self) -> str:
         names = [self.stored.columns[i].name for i in self.indexes]
         return f"Lookup {self.stored.scan.source} by {self.keys.in_words(names)}"
+
+
+def drawn(values: float, rows: float) -> float:
+    """How many of so many different values this many rows show, drawn at random:
+    D × (1 − (1 − 1/D)ⁿ)."""
+    if values <= 1.0:
+        return min(values, rows)
+    return -values * expm1(rows * log1p(-1.0 / values))

@@ -12,6 +12,7 @@ from pgstream.algebra.operators.node import (
     Calculus,
     Column,
     ColumnsOf,
+    Expects,
     IsEmpty,
     Keys,
     Node,
@@ -53,6 +54,9 @@ class UnionAll(Node):
 
     def gives_nothing(self, is_empty: IsEmpty) -> bool:
         return all(map(is_empty, self.terms))
+
+    def expected_rows(self, expect: Expects) -> float:
+        return sum(map(expect.rows, self.terms))
 
     def needed(self, is_empty: IsEmpty) -> tuple[Node, ...]:
         return tuple(term for term in self.terms if not is_empty(term)) or self.terms[:1]

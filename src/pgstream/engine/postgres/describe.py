@@ -144,7 +144,7 @@ class PostgresCatalog:
         ).fetchall()
         used = self.used.get(relid, frozenset())
         primary = frozenset(name for (name,) in key)
-        return Relation(source, tuple(columns), used, primary, per_value(self.connection, relid))
+        return Relation(source, tuple(columns), used, primary, per_value(self.connection, source))
 
     def type_of(self, text: str, columns: Mapping[int, Type]) -> Type:
         nulls = ", ".join(f"CAST(NULL AS {t.declared}) AS c{i}" for i, t in columns.items())

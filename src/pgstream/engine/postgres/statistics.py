@@ -1,24 +1,71 @@
-"""What PostgreSQL's statistics tell of tables."""
+"""statistics: what PostgreSQL expects of tables, in one query."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
 import psycopg
 
-_PER_VALUE = """
-SELECT s.attname, greatest(c.reltuples / greatest(
-         CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * c.reltuples ELSE s.n_distinct END, 1), 1)
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-JOIN pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname
-WHERE c.oid = %(relid)s AND c.reltuples > 0 AND s.n_distinct <> 0
-UNION ALL
-SELECT a.attname, 1 FROM pg_index i JOIN pg_attribute a
-  ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-WHERE i.indrelid = %(relid)s AND i.indisunique AND i.indisvalid AND i.indnkeyatts = 1
-  AND i.indpred IS NULL
-"""
+from pgstream.algebra.operators.scan import Source
+
+ROWS_OF_A_KEY = 10
+"""Of a key that PostgreSQL knows nothing about."""
 
 
-def per_value(connection: psycopg.Connection, relid: int) -> dict[str, float]:
-    """How many rows are expected to have the same value of a column. A unique column tells it
-    without statistics."""
-    return dict(connection.execute(_PER_VALUE, {"relid": relid}).fetchall())
+@dataclass(frozen=True)
+class TableStatistics:
+    rows: float = 0.0
+    distinct: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PostgresStatistics:
+    """By the name of the table, since tables of our own have no relid in plans."""
+
+    tables: Mapping[tuple[str, str], TableStatistics]
+
+    def rows(self, schema: str, table: str) -> float:
+        return self._of(schema, table).rows
+
+    def distinct(self, schema: str, table: str, columns: Iterable[str]) -> float:
+        """How many different values the columns have together."""
+        known = self._of(schema, table)
+        found = 1.0
+        for column in columns:
+            found *= known.distinct.get(column, max(known.rows / ROWS_OF_A_KEY, 1.0))
+        return max(min(found, known.rows), 1.0)
+
+    def _of(self, schema: str, table: str) -> TableStatistics:
+        return self.tables.get((schema, table), TableStatistics())
+
+
+def read_statistics(
+    connection: psycopg.Connection, sources: Iterable[Source]
+) -> PostgresStatistics:
+    names = sorted({(source.schema, source.name) for source in sources})
+    found = connection.execute(
+        _query(), {"schemas": [s for s, _ in names], "names": [n for _, n in names]}
+    ).fetchall()
+    return PostgresStatistics({(row[0], row[1]): _table(*row[2:]) for row in found})
+
+
+def per_value(connection: psycopg.Connection, source: Source) -> dict[str, float]:
+    """How many rows are expected to have the same value of a column, where that is known."""
+    table = read_statistics(connection, [source]).tables.get((source.schema, source.name))
+    if table is None or not table.rows:
+        return {}
+    return {column: max(table.rows / n, 1.0) for column, n in table.distinct.items()}
+
+
+@cache
+def _query() -> bytes:
+    return resources.files(__package__).joinpath("statistics.sql").read_bytes()
+
+
+def _table(rows: float, known: Mapping[str, Any], unique: Iterable[str]) -> TableStatistics:
+    distinct = {column: max(-n * rows if n < 0 else n, 1.0) for column, n in known.items() if n}
+    return TableStatistics(rows, {**distinct, **dict.fromkeys(unique, max(rows, 1.0))})

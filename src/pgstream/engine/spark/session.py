@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -73,6 +74,8 @@ class Sessions:
         self._given = given
         self._lock = threading.RLock()
         self._named = threading.local()
+        self.opening_s = 0.0
+        """How long opening has taken so far; no refresh is slow for it."""
         self._small: SparkSession | None = None
         self._large: SparkSession | None = None
 
@@ -141,6 +144,7 @@ class Sessions:
             if self._small is not None and self._large is not None:
                 return self._small, self._large
             logging.getLogger("SQLQueryContextLogger").disabled = True
+            started = time.perf_counter()
             try:
                 another = self._source()
                 self._large, self._small = another(), another()
@@ -152,6 +156,7 @@ class Sessions:
                 known = not_opened(error, given=self._given is not None)
                 self._forget()
                 raise known from error
+            self.opening_s += time.perf_counter() - started
             return self._small, self._large
 
     def _source(self) -> Callable[[], SparkSession]:

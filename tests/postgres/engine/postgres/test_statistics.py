@@ -1,0 +1,41 @@
+"""What PostgreSQL expects of tables: analyzed or not, partitioned, absent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pgstream.algebra.operators.scan import Source
+from pgstream.engine.postgres.statistics import ROWS_OF_A_KEY, read_statistics
+
+TABLES = """
+CREATE TABLE t (a int PRIMARY KEY, b int, c text);
+INSERT INTO t SELECT i, i % 10, repeat('x', 20) FROM generate_series(1, 10000) i;
+CREATE TABLE p (a int, b int) PARTITION BY LIST (b);
+CREATE TABLE p_1 PARTITION OF p FOR VALUES IN (1);
+CREATE TABLE p_2 PARTITION OF p DEFAULT;
+INSERT INTO p SELECT i, i % 3 FROM generate_series(1, 6000) i;
+CREATE TABLE empty (a int)
+"""
+T, P, EMPTY, ABSENT = NAMES = [("public", name) for name in ("t", "p", "empty", "absent")]
+
+
+def test_statistics(database: Any) -> None:
+    connection = database.connect()
+    connection.execute(TABLES)
+    asked = [Source(1, *name, False) for name in NAMES]
+    unknown = read_statistics(connection, asked)
+    assert 1000 < unknown.rows(*T) < 100_000
+    assert unknown.distinct(*T, ["a"]) == unknown.rows(*T)  # a unique index says so
+    assert unknown.distinct(*T, ["b"]) == pytest.approx(unknown.rows(*T) / ROWS_OF_A_KEY)
+    connection.execute("ANALYZE t, p, empty")
+    known = read_statistics(connection, asked)
+    assert (known.rows(*T), known.rows(*P)) == (10_000, 6000)
+    assert known.distinct(*T, ["b"]) == 10
+    assert known.distinct(*P, ["b"]) == 3
+    assert known.distinct(*T, ["a", "b"]) == 10_000
+    assert known.rows(*EMPTY) == known.rows(*ABSENT) == 0
+    assert known.distinct(*ABSENT, ["a"]) == 1
+    connection.execute("INSERT INTO t SELECT i, 0, '' FROM generate_series(10001, 30000) i")
+    assert read_statistics(connection, asked).rows(*T) > 20_000  # by its pages
