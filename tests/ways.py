@@ -34,17 +34,17 @@ WAYS = {
 EVERY_WAY = ("values", "arrow", "slices")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Way(Ways):
     name: str = "values"
     asked: Any = field(default_factory=itertools.count, compare=False)
 
-    def through_driver(self, rows: int) -> bool:
+    def through_driver(self, rows: int, width: int) -> bool:
         if self.name in ("first", "second"):  # of the relations that a refresh reads
             is_sliced = next(self.asked) == ("first", "second").index(self.name)
         else:
             is_sliced = self.name in ("slices", "kept")
-        return not is_sliced and super().through_driver(rows)
+        return not is_sliced and super().through_driver(rows, width)
 
     @property
     def most_keys(self) -> int:
@@ -58,9 +58,9 @@ def send(ps: PgStream, name: str, first: int = 0) -> None:
     """From now on the rows go this way; in turns, they begin with the `first`."""
     numbers = itertools.count(first)
 
-    def way(most_rows: int) -> Ways:
+    def way(most_rows: int, most_bytes: int) -> Ways:
         """One refresh."""
         taken = WAYS[name]
-        return Way(most_rows, taken[next(numbers) % len(taken)])
+        return Way(most_rows, most_bytes, name=taken[next(numbers) % len(taken)])
 
     ps.refresher.ways = way

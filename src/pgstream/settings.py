@@ -144,6 +144,12 @@ class Settings:
         0,
         10_000_000,
     )
+    small_path_bytes: int = _setting(
+        128 * 1024 * 1024,
+        "How much of all relations a refresh holds in the driver; beyond it, executors read.",
+        0,
+        1_099_511_627_776,
+    )
     read_slices: int = _setting(
         0, "In how many parallel slices Spark reads a table; 0 is the number of cores.", 0, 1024
     )

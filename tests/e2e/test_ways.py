@@ -17,6 +17,8 @@ from pgstream.client import PgStream
 from pgstream.engine.spark import execution
 from pgstream.engine.spark.relation import Relation
 from pgstream.engine.spark.render import render
+from pgstream.engine.ways import Ways
+from pgstream.settings import Settings
 from ways import WAYS, send
 
 # Each has only conditions that are computed in the scan, or hands rows to PostgreSQL.
@@ -103,3 +105,42 @@ def test_statements_grow_with_the_query_and_no_faster(
         longest.append(max(sizes))
     first, second, third = longest
     assert third - second <= 2 * (second - first), longest
+
+
+BEYOND = (
+    "SELECT t.id, u.label FROM t JOIN u ON t.k = u.k",
+    "SELECT t.id, u.label FROM t LEFT JOIN u ON t.k = u.k WHERE md5(t.name) < 'a'",
+    "SELECT id, rank() OVER (PARTITION BY k ORDER BY amount DESC, id) AS place FROM t",
+)
+
+
+@pytest.mark.usual_way
+def test_beyond_the_budget_nothing_passes_through_the_driver(database: str, spark: object) -> None:
+    """Not a lookup, and no change of a stream table in the same cycle either."""
+    accounts: list[Ways] = []
+
+    def account(most_rows: int, most_bytes: int) -> Ways:
+        accounts.append(Ways(most_rows, most_bytes))
+        return accounts[-1]
+
+    settings = Settings(differential_max_change_ratio=0.0, small_path_bytes=1, read_slices=2)
+    with PgStream(database, spark, settings=settings) as ps:
+        script(
+            ps,
+            "CREATE TABLE t (id int PRIMARY KEY, k int, name text, amount numeric(10,2))",
+            "CREATE TABLE u (k int, label text)",
+            "CREATE INDEX ON t (k)",
+            "INSERT INTO t SELECT i, nullif(i % 20, 7), 'n' || i, i / 4.0"
+            " FROM generate_series(1, 200) i",
+            "INSERT INTO u SELECT k, 'n' || k FROM generate_series(0, 19) k",
+        )
+        ps.refresher.ways = account
+        for i, query in enumerate(BEYOND):
+            create_exact(ps, f"st_{i}", query)
+        create_exact(ps, "top", "SELECT label, count(*) AS n FROM st_0 GROUP BY label")
+        names = ("st_0", "st_1", "st_2", "top")
+        for change in ("UPDATE t SET amount = -1 WHERE k IN (1, 2)", "DELETE FROM u WHERE k = 3"):
+            ps.execute(change)
+            for name in names:
+                refresh_exact(ps, name)
+    assert [each.held for each in accounts] == [0] * len(accounts)

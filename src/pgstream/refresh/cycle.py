@@ -73,7 +73,7 @@ class Cycle:
     preparations: Preparations
     initiator: Initiator
     full_asked: bool = False
-    ways: Callable[[int], Ways] = Ways
+    ways: Callable[[int, int], Ways] = Ways
 
     def run(self, ids: Sequence[int]) -> list[RefreshResult]:
         """Refreshes the tables, upstream first; the results in the same order."""
@@ -271,12 +271,12 @@ class Cycle:
         pending: Pending,
         execution: Execution,
     ) -> Tools:
-        reader = self.change_reader(prepared.table, changes, pending, execution.leaves)
+        reader = self.change_reader(prepared.table, changes, pending, execution.handover)
         limit = self.settings.max_recursion
         return Tools(prepared, changes, reader, execution, self.connections, limit)
 
     def handover(self, table: StreamTable) -> Handover:
-        ways = self.ways(self.settings.small_path_rows)
+        ways = self.ways(self.settings.small_path_rows, self.settings.small_path_bytes)
         apply, notes = self.connections.apply, self.connections.notes
         return Handover(apply, notes, table.id, self.sessions.parallelism, ways)
 
@@ -287,7 +287,7 @@ class Cycle:
         return Execution(self.sessions, leaves, views, handover)
 
     def change_reader(
-        self, table: StreamTable, changes: SourceChanges, pending: Pending, leaves: Leaves
+        self, table: StreamTable, changes: SourceChanges, pending: Pending, handover: Handover
     ) -> ChangeReader:
         frontiers = {
             d.relid: frontier
@@ -298,10 +298,8 @@ class Cycle:
             self.connections.reader,
             frontiers,
             changes.committed,
-            self.connections.apply,
             pending.deltas,
-            leaves.ways,
-            leaves.slices,
+            handover,
         )
 
     def size_of(self, table: StreamTable) -> Any:

@@ -25,7 +25,7 @@ class Refresher:
     def __init__(self, dsn: str, sessions: Sessions, settings: Settings) -> None:
         self.dsn, self.sessions, self.settings = dsn, sessions, settings
         self.preparations = Preparations()
-        self.ways: Callable[[int], Ways] = Ways  # tests send rows other ways
+        self.ways: Callable[[int, int], Ways] = Ways  # tests send rows other ways
         self._connections: Connections | None = None
 
     def refresh(

@@ -11,52 +11,40 @@ from psycopg import sql
 from pgstream.algebra.operators.scan import Change, Part, Scan
 from pgstream.capture.names import buffer
 from pgstream.capture.unseen import unseen
-from pgstream.engine.postgres.queries import WEIGHT, reading_query, uncancelled
-from pgstream.engine.postgres.reading import in_slices, read_rows
-from pgstream.engine.rows import Bound, Rows, consolidated
-from pgstream.engine.ways import Ways
+from pgstream.engine.postgres.handover import Handover
+from pgstream.engine.postgres.queries import WEIGHT, uncancelled
+from pgstream.engine.postgres.reading import in_slices, net_rows
+from pgstream.engine.rows import Bound
+from pgstream.engine.ways import width_of
 
 
 @dataclass(frozen=True)
 class ChangeReader:
     """`counts` and `frontiers` are those of buffers, by relid. `deltas` are the uncommitted
-    changes of stream tables that this cycle refreshes, in the committing transaction `apply`."""
+    changes of stream tables that this cycle refreshes, in the committing transaction."""
 
     reader: psycopg.Connection
     frontiers: Mapping[int, str]
     counts: Mapping[int, int]
-    apply: psycopg.Connection
     deltas: Mapping[int, sql.Identifier]
-    ways: Ways
-    slices: int
+    handover: Handover
 
     def read(self, change: Change) -> Bound:
-        is_pending = change.part is Part.PENDING
-        return self._pending(change.scan) if is_pending else self._committed(change.scan)
+        scan = change.scan
+        if change.part is Part.PENDING:
+            return self.handover.passed_on(scan, self.deltas[scan.source.relid])
+        return self._committed(scan)
 
     def _committed(self, scan: Scan) -> Bound:
-        relid = scan.source.relid
+        relid, ways = scan.source.relid, self.handover.ways
         where: sql.Composable = sql.SQL("__pgs_weight <> 0 AND {}").format(
             unseen(self.frontiers[relid])
         )
         table: sql.Composable = buffer(relid)
-        if not self.ways.through_driver(self.counts[relid]):
-            return in_slices(self.reader, scan, table, where, WEIGHT, self.slices)
+        if not ways.through_driver(self.counts[relid], width_of(f.type for f in scan.fields)):
+            return in_slices(self.reader, scan, table, where, WEIGHT, self.handover.slices)
         if any(f.sql for f in scan.fields):
             table, where = uncancelled(scan, table, where)
-        return _net(self.reader, scan, table, where)
-
-    def _pending(self, scan: Scan) -> Rows:
-        return _net(self.apply, scan, self.deltas[scan.source.relid], None)
-
-
-def _net(
-    connection: psycopg.Connection,
-    scan: Scan,
-    table: sql.Composable,
-    where: sql.Composable | None,
-) -> Rows:
-    """Changes that cancel out are gone."""
-    query = reading_query(scan.fields, table, where, WEIGHT)
-    rows = read_rows(connection, scan.fields, query)
-    return Rows(consolidated(rows.table), rows.carriers)
+        rows = net_rows(self.reader, scan, table, where)
+        ways.hold(rows.table)
+        return rows

@@ -19,11 +19,11 @@ from pgstream.algebra.operators.node import Column
 from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.database.copying import copy_across, copy_in
 from pgstream.engine.carriers import Carrier, travels_as_text
-from pgstream.engine.postgres.queries import WEIGHT, item, reading_query
-from pgstream.engine.postgres.reading import in_slices, read_rows
+from pgstream.engine.postgres.queries import WEIGHT, item
+from pgstream.engine.postgres.reading import in_slices, net_rows, read_rows
 from pgstream.engine.postgres.staging import STATE_SCHEMA, Staging
-from pgstream.engine.rows import Bound, Large, Rows, consolidated
-from pgstream.engine.ways import Ways
+from pgstream.engine.rows import Bound, Large, Rows
+from pgstream.engine.ways import Ways, width_of
 
 _numbers = itertools.count()
 
@@ -86,11 +86,11 @@ class Handover:
         copied to a table that executors see."""
         row = self.apply.execute(sql.SQL("SELECT count(*) FROM {}").format(table)).fetchone()
         assert row is not None
-        if self.ways.through_driver(row[0]):
-            query = reading_query(scan.fields, table, None, WEIGHT)
-            rows = read_rows(self.apply, scan.fields, query)
-            return Rows(consolidated(rows.table), rows.carriers)
-        return self._shown(scan, table)
+        if not self.ways.through_driver(row[0], width_of(f.type for f in scan.fields)):
+            return self._shown(scan, table)
+        rows = net_rows(self.apply, scan, table, None)
+        self.ways.hold(rows.table)
+        return rows
 
     def _shown(self, scan: Scan, table: sql.Identifier) -> Large:
         shown = self._staging(f"{self.staging().name}_done")

@@ -13,11 +13,17 @@ import pyarrow as pa
 from psycopg import sql
 
 from pgstream.algebra.operators.ranges import Ranges
-from pgstream.algebra.operators.scan import Lookup, Scan, Source, Stored
-from pgstream.engine.postgres.queries import ONE, estimated_rows, key_condition, reading_query
+from pgstream.algebra.operators.scan import Lookup, Scan, Stored
+from pgstream.engine.postgres.queries import (
+    ONE,
+    Size,
+    expected_size,
+    key_condition,
+    reading_query,
+)
 from pgstream.engine.postgres.range_query import range_query
 from pgstream.engine.postgres.reading import in_slices, read_rows
-from pgstream.engine.rows import Bound, Rows, no_rows
+from pgstream.engine.rows import Bound, Large, Rows, no_rows
 from pgstream.engine.ways import Ways
 
 
@@ -31,8 +37,8 @@ class Leaves:
     slices: int
     rows_read: int = 0
     _stored: dict[Stored, Bound] = field(default_factory=dict)
-    _read: dict[str, Rows] = field(default_factory=dict)
-    _sizes: dict[Source, int] = field(default_factory=dict)
+    _read: dict[str, Bound | None] = field(default_factory=dict)
+    _sizes: dict[Scan, Size] = field(default_factory=dict)
 
     def stored(self, node: Stored) -> Bound:
         """The whole table."""
@@ -40,52 +46,71 @@ class Leaves:
             self._stored[node] = self._whole(node.scan)
         return self._stored[node]
 
-    def lookup(self, node: Lookup, keys: pa.Table) -> Rows | None:
+    def lookup(self, node: Lookup, keys: pa.Table) -> Bound | None:
         """The rows by these keys; None if reading the table once is cheaper."""
         scan = node.stored.scan
         if self._reads_all(scan, keys.num_rows):
             return None
         if keys.num_rows == 0:
             return no_rows(f.type for f in scan.fields)
-        query = self._looking_up(node, keys)
-        if query is None:
-            return None
+        fields = [scan.fields[i] for i in node.indexes]
+        if isinstance(node.keys, Ranges):
+            return self._in_ranges(
+                scan, node.keys, keys, range_query(scan, fields, node.keys, keys)
+            )
+        where = key_condition(fields, node.keys, keys)
+        query = reading_query(scan.fields, _table(scan), where, ONE)
         text = query.as_string(self.reader)
         if text not in self._read:  # other keys of the tree may have the same values
-            self._read[text] = self._counted(scan, query)
+            fits = self._fits(scan, query)
+            self._read[text] = self._counted(scan, query) if fits else self._sliced(scan, where)
         return self._read[text]
 
-    def _looking_up(self, node: Lookup, keys: pa.Table) -> sql.Composed | None:
-        """None if it would read all: a range without an end, and no key beside it."""
-        scan, by = node.stored.scan, node.keys
-        fields = [scan.fields[i] for i in node.indexes]
-        if isinstance(by, Ranges):
-            is_open = keys.columns[-1].null_count > 0
-            return None if is_open and not by.indexes else range_query(scan, fields, by, keys)
-        where = key_condition(fields, by, keys)
-        return reading_query(scan.fields, _table(scan), where, ONE)
+    def _in_ranges(
+        self, scan: Scan, by: Ranges, keys: pa.Table, query: sql.Composable
+    ) -> Bound | None:
+        """None if it would read all, for a range without an end and no key beside it, or more than
+        the driver has room for."""
+        if keys.columns[-1].null_count and not by.indexes:
+            return None
+        text = query.as_string(self.reader)
+        if text not in self._read:
+            fits = self._fits(scan, query)
+            self._read[text] = self._counted(scan, query) if fits else None
+        return self._read[text]
 
     def _whole(self, scan: Scan) -> Bound:
-        if self.ways.through_driver(self._size(scan)):
+        size = self._size(scan)
+        if self.ways.through_driver(size.rows, size.width):
             return self._counted(scan, reading_query(scan.fields, _table(scan), None, ONE))
-        found = in_slices(self.reader, scan, _table(scan), None, ONE, self.slices)
-        self.rows_read += found.rows
-        return found
+        return self._sliced(scan, None)
 
     def _counted(self, scan: Scan, query: sql.Composable) -> Rows:
         found = read_rows(self.reader, scan.fields, query)
+        self.ways.hold(found.table)
         self.rows_read += found.table.num_rows
         return found
 
-    def _reads_all(self, scan: Scan, keys: int) -> bool:
-        return keys > self.ways.most_rows or (keys > 1000 and keys * 2 > self._size(scan))
+    def _sliced(self, scan: Scan, where: sql.Composable | None) -> Large:
+        found = in_slices(self.reader, scan, _table(scan), where, ONE, self.slices)
+        self.rows_read += found.rows
+        return found
 
-    def _size(self, scan: Scan) -> int:
-        """How many rows PostgreSQL expects in the table."""
-        source = scan.source
-        if source not in self._sizes:
-            self._sizes[source] = estimated_rows(self.reader, source.schema, source.name)
-        return self._sizes[source]
+    def _fits(self, scan: Scan, query: sql.Composable) -> bool:
+        """Whether the driver has room for what PostgreSQL expects the query to give."""
+        if self.ways.has_room(self._size(scan).bytes):
+            return True
+        return self.ways.has_room(expected_size(self.reader, query).bytes)
+
+    def _reads_all(self, scan: Scan, keys: int) -> bool:
+        return keys > self.ways.most_rows or (keys > 1000 and keys * 2 > self._size(scan).rows)
+
+    def _size(self, scan: Scan) -> Size:
+        """What PostgreSQL expects of the table."""
+        if scan not in self._sizes:
+            query = reading_query(scan.fields, _table(scan), None, ONE)
+            self._sizes[scan] = expected_size(self.reader, query)
+        return self._sizes[scan]
 
 
 def _table(scan: Scan) -> sql.Identifier:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import psycopg
 import pyarrow as pa
@@ -130,8 +131,24 @@ def key_type(type_: Type) -> sql.SQL:
     return sql.SQL(type_.without_modifier if type_.has_equality else "text")
 
 
-def estimated_rows(connection: psycopg.Connection, schema: str, name: str) -> int:
-    query = sql.SQL("EXPLAIN (FORMAT JSON) SELECT 1 FROM {}").format(sql.Identifier(schema, name))
-    row = connection.execute(query).fetchone()
+class Size(NamedTuple):
+    """What PostgreSQL expects of a query."""
+
+    rows: int
+    width: int
+
+    @property
+    def bytes(self) -> int:
+        return self.rows * self.width
+
+
+def expected_size(connection: psycopg.Connection, query: sql.Composable) -> Size:
+    row = connection.execute(sql.SQL("EXPLAIN (FORMAT JSON) {}").format(query)).fetchone()
     assert row is not None
-    return int(row[0][0]["Plan"]["Plan Rows"])
+    plan = row[0][0]["Plan"]
+    return Size(int(plan["Plan Rows"]), int(plan["Plan Width"]))
+
+
+def estimated_rows(connection: psycopg.Connection, schema: str, name: str) -> int:
+    query = sql.SQL("SELECT 1 FROM {}").format(sql.Identifier(schema, name))
+    return expected_size(connection, query).rows

@@ -11,7 +11,7 @@ from psycopg import sql
 from pgstream.algebra.operators.scan import Field, Scan
 from pgstream.database.copying import copy_out
 from pgstream.engine.carriers import carrier_of
-from pgstream.engine.postgres.queries import between, measured, reading_query
+from pgstream.engine.postgres.queries import WEIGHT, between, measured, reading_query
 from pgstream.engine.rows import Large, Rows, carried, consolidated
 from pgstream.errors import NumericRange
 
@@ -39,6 +39,17 @@ def read_rows(
         return carried(rows, fields)
     except NumericRange:  # a value that came and went does no harm
         return carried(consolidated(rows), fields)
+
+
+def net_rows(
+    connection: psycopg.Connection,
+    scan: Scan,
+    table: sql.Composable,
+    where: sql.Composable | None,
+) -> Rows:
+    """Rows with weights; what cancels out is gone."""
+    rows = read_rows(connection, scan.fields, reading_query(scan.fields, table, where, WEIGHT))
+    return Rows(consolidated(rows.table), rows.carriers)
 
 
 def in_slices(

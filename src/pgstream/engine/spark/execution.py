@@ -49,7 +49,7 @@ class Execution:
     spark_actions: int = 0
     _given: dict[Node, Bound] = field(default_factory=dict)
     _keys: dict[Keys, Rows | Kept | None] = field(default_factory=dict)
-    _looked_up: dict[Lookup, Rows] = field(default_factory=dict)
+    _looked_up: dict[Lookup, Bound] = field(default_factory=dict)
     _apart: dict[Node, Bound | None] = field(default_factory=dict)
     _empty: dict[Node, bool] = field(default_factory=dict)
     _large: dict[Node, bool] = field(default_factory=dict)
@@ -86,7 +86,9 @@ class Execution:
         with self.rendered(node) as (session, relation):
             if relation.sql not in self._results:
                 self.spark_actions += 1
-                self._results[relation.sql] = session.sql(relation.sql).toArrow()
+                rows = session.sql(relation.sql).toArrow()
+                self._results[relation.sql] = rows
+                self.leaves.ways.hold(rows)
             return Rows(self._results[relation.sql], relation.carriers)
 
     def stage(self, node: Node, staging: Staging) -> tuple[Carrier, ...]:
@@ -160,7 +162,7 @@ class Execution:
             return self._look_up(node)
         return self.leaves.stored(node) if isinstance(node, Stored) else None
 
-    def _look_up(self, node: Lookup) -> Rows | None:
+    def _look_up(self, node: Lookup) -> Bound | None:
         """None if the keys are too many, or the table is one that this refresh has computed."""
         if node.stored in self._given:
             return None
