@@ -11,6 +11,7 @@ from pgstream.bench.measure import Measured, bare_action_ms, create, drop, measu
 from pgstream.bench.scenarios import (
     DELETE,
     DIMENSION,
+    FLIP,
     INSERT,
     SCENARIOS,
     TABLES,
@@ -67,6 +68,7 @@ def _populate(stream: PgStream, rows: int, groups: int) -> None:
 def _change(stream: PgStream, changes: int, groups: int) -> None:
     updated, deleted, inserted = shares(changes)
     top = stream.execute("SELECT max(id) FROM src")[0][0]
+    stream.connection.execute(FLIP, {"groups": groups})
     for statement, n in ((UPDATE, updated), (DELETE, deleted), (INSERT, inserted)):
         stream.connection.execute(statement, {"n": n, "top": top, "groups": groups})
 

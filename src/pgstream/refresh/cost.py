@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.scan import Change, Lookup, Part, Scan, Stored
+from pgstream.algebra.operators.scan import Change, Lookup, Part, Stored
 
 # Milliseconds; see docs/operations.md. What a table's own refreshes took corrects them.
 FIXED = 100.0
-PER_ROW_BY_KEY = 0.012
-PER_ROW_OF_WHOLE_TABLES = 0.003
-PER_CHANGE = 0.010
+FIXED_OF_EXECUTORS = 350.0
+PER_ROW_IN_DRIVER = 0.013
+PER_ROW_BY_EXECUTORS = 0.0008
+PER_CHANGE = 0.012
+PER_ROW_GIVEN = 0.0013
 
 
 class Statistics(Protocol):
@@ -33,38 +35,54 @@ Counts = Mapping[tuple[int, Part], float]
 
 @dataclass(frozen=True)
 class Cost:
-    by_key: float = 0.0
-    whole: float = 0.0
+    in_driver: float = 0.0
+    """Rows of tables that pass through the driver: those looked up, and small tables."""
+    by_executors: float = 0.0
+    """Rows of tables and of changes that executors read."""
     changes: float = 0.0
+    given: float = 0.0
+    """Rows that come out, and are compared with what is stored."""
 
     @property
     def rows(self) -> int:
         """Those that are read from tables."""
-        return round(self.by_key + self.whole)
+        return round(self.in_driver + self.by_executors)
 
     @property
     def ms(self) -> float:
-        read = self.by_key * PER_ROW_BY_KEY + self.whole * PER_ROW_OF_WHOLE_TABLES
-        return FIXED + read + self.changes * PER_CHANGE
+        found = FIXED + self.in_driver * PER_ROW_IN_DRIVER + self.changes * PER_CHANGE
+        found += self.given * PER_ROW_GIVEN
+        if self.by_executors:
+            found += FIXED_OF_EXECUTORS + self.by_executors * PER_ROW_BY_EXECUTORS
+        return found
 
 
-def cost_of(trees: Iterable[Node], counts: Counts, statistics: Statistics, most_keys: int) -> Cost:
+def cost_of(trees: Sequence[Node], counts: Counts, statistics: Statistics, most_rows: int) -> Cost:
     """Each leaf is read once. A table is read whole where the keys are too many, see `Leaves`."""
     expected = Expected(counts, statistics)
-    whole: dict[Scan, float] = {}
-    by_key = changes = 0.0
+    changed, whole, looked_up = {}, {}, {}
     for node in dict.fromkeys(node for tree in trees for node in tree.walk()):
         if isinstance(node, Change):
-            changes += expected.rows(node)
+            changed[node] = expected.rows(node)
         elif isinstance(node, Stored):
-            whole[node.scan] = expected.rows(node)
+            whole[node] = expected.rows(node)
         elif isinstance(node, Lookup):
             size, keys = expected.rows(node.stored), expected.rows(node.keys)
-            if keys > most_keys or (keys > 1000 and keys * 2 > size):
-                whole[node.stored.scan] = size
+            if keys > most_rows or (keys > 1000 and keys * 2 > size):
+                whole[node.stored] = size
             else:
-                by_key += expected.rows(node)
-    return Cost(by_key, sum(whole.values()), changes)
+                looked_up[node] = expected.rows(node)
+    small, large = _parted(whole.values(), most_rows)
+    few, many = _parted(changed.values(), most_rows)
+    given = sum(map(expected.rows, trees))
+    return Cost(sum(looked_up.values()) + small, large + many, few, given)
+
+
+def _parted(sizes: Iterable[float], most_rows: int) -> tuple[float, float]:
+    """The rows of relations that pass through the driver, and of those that executors read."""
+    listed = list(sizes)
+    small = sum(size for size in listed if size <= most_rows)
+    return small, sum(listed) - small
 
 
 @dataclass

@@ -40,13 +40,13 @@ def expect(
     changes: SourceChanges,
     statistics: Statistics,
     past: Past,
-    most_keys: int,
+    most_rows: int,
 ) -> Expectation:
     counts = dict(counts_of(changes))
     trees = list(_differential(plan, counts, statistics))
     return Expectation(
-        cost_of(trees, counts, statistics, most_keys),
-        cost_of(_full(plan, stored), counts, statistics, most_keys),
+        cost_of(trees, counts, statistics, most_rows),
+        cost_of(_full(plan, stored), counts, statistics, most_rows),
         correction(past, Action.DIFFERENTIAL),
         correction(past, Action.FULL),
     )

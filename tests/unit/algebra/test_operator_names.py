@@ -68,7 +68,7 @@ REASONS: dict[str, tuple[str, str]] = {
     "refresh/stages/follow_recursion.py": ("Change Stored", "gives the rows of a recursive CTE"),
     "refresh/stages/read_changes.py": ("Change Scan", "reads the changes of a query's tables"),
     "refresh/stages/read_groups_again.py": ("Parameter", "gives the groups to read again"),
-    "refresh/cost.py": ("Change Lookup Scan Stored", "counts what is read of tables"),
+    "refresh/cost.py": ("Change Lookup Stored", "counts what is read of tables"),
     "refresh/expect.py": ("Scan", "asks for the statistics of a query's tables"),
     "storage/recursive.py": ("Scan", "creates the table of a recursive CTE"),
 }

@@ -47,15 +47,16 @@ SRC, DIM, ST = table(1, "src"), table(2, "dim"), table(3, "st")
 COUNT = (AggregateCall("count", None, BIGINT),)
 
 
-def cost(tree: Node, changed: dict[int, int], most_keys: int = 50_000) -> Cost:
+def cost(tree: Node, changed: dict[int, int], most_rows: int = 50_000) -> Cost:
     delta = differentiate(tree, {relid: frozenset((Part.COMMITTED,)) for relid in changed})
     assert delta is not None
     counts = {(relid, Part.COMMITTED): n for relid, n in changed.items()}
-    return cost_of([delta], counts, Told(), most_keys)
+    return cost_of([delta], counts, Told(), most_rows)
 
 
 def test_a_change_alone_reads_no_table() -> None:
-    assert cost(SRC, {1: 500}) == Cost(changes=500)
+    assert cost(SRC, {1: 500}) == Cost(changes=500, given=500)
+    assert cost(SRC, {1: 50_001}) == Cost(by_executors=50_001, given=50_001)
 
 
 def test_a_lookup_reads_the_rows_of_its_keys() -> None:
@@ -80,13 +81,14 @@ def test_touched_groups_are_read_again() -> None:
 
 def test_without_a_key_tables_are_read_whole() -> None:
     crossed = cost(Join(SRC, DIM), {2: 1})
-    assert (crossed.by_key, crossed.whole) == (0, 1_000_000)
+    assert (crossed.in_driver, crossed.by_executors) == (0, 1_000_000)
+    assert cost(Join(SRC, DIM), {1: 1}).in_driver == 10_000
 
 
 def test_too_many_keys_read_the_table_once() -> None:
     joined = OuterJoin(SRC, DIM, ((1, 1),))
-    assert cost(joined, {2: 9000}).whole == 10_000
-    assert cost(joined, {2: 100}, most_keys=50).whole >= 1_000_000
+    assert cost(Join(SRC, DIM, ((1, 1),)), {1: 9000}).rows == 10_000
+    assert cost(joined, {2: 100}, most_rows=50).by_executors >= 1_000_000
 
 
 def test_one_value_is_the_whole_table() -> None:
@@ -107,7 +109,12 @@ def test_differential_against_full() -> None:
         expect(plan(tree), ST, SourceChanges({1: n}), Told(), (), 50_000) for n in (200, 20_000)
     )
     assert few.full.rows == many.full.rows == 2_000_000  # with what is stored
-    assert few.times_full < 0.5 < 1 < many.times_full
+    assert few.times_full < 0.5 < 2 < many.times_full
+
+
+def test_executors_are_worth_their_start_for_many_rows_only() -> None:
+    assert Cost(in_driver=1000).ms < Cost(by_executors=1000).ms
+    assert Cost(in_driver=100_000).ms > 2 * Cost(by_executors=100_000).ms
 
 
 def test_history_corrects_what_is_expected() -> None:
