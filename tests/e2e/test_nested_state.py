@@ -12,7 +12,7 @@ from pgstream.client import PgStream
 
 TABLES = """
 CREATE TABLE a (id int PRIMARY KEY, g int, x int, t text);
-CREATE TABLE b (id int PRIMARY KEY, g int, y numeric);
+CREATE TABLE b (id int PRIMARY KEY, g int, y numeric(12, 4));
 INSERT INTO a SELECT i, nullif(i % 97, 0), i % 50, 't' || i % 7 FROM generate_series(1, 2000) i;
 INSERT INTO b SELECT i, nullif(i % 90, 3), i / 7.0 FROM generate_series(1, 1000) i;
 CREATE INDEX ON a (g); CREATE INDEX ON b (g);
@@ -30,6 +30,8 @@ QUERIES = {
     "deviation": "SELECT b.id, q.s FROM b JOIN (SELECT g, stddev(y) AS s, avg(y) AS m FROM b"
     " GROUP BY g) q ON q.g = b.g WHERE b.y >= q.m",
     "total": "SELECT id FROM b WHERE y > (SELECT avg(y) FROM b)",
+    "moment": "SELECT id FROM a WHERE date '2020-01-01' + x <="
+    " (SELECT max(date '2020-01-01' + g - 5) FROM b WHERE b.id = a.id / 2)",
     "union": "SELECT t, sum(n) AS n FROM (SELECT t, count(*) AS n FROM a GROUP BY t UNION ALL"
     " SELECT 'b', count(DISTINCT g) FROM b) q GROUP BY t",
 }
@@ -69,6 +71,20 @@ def test_what_does_not_reach_the_result_reads_nothing(ps: PgStream) -> None:
     assert result.reason.endswith(" changes do not reach the result")
     assert result.rows_read == 0
     assert_hidden_exact(ps, "st")
+
+
+@pytest.mark.usual_way
+@pytest.mark.parametrize("query", ["total", "mean"])
+def test_a_threshold_reads_the_rows_that_it_moved_over(ps: PgStream, query: str) -> None:
+    """Of a thousand rows, or of the twenty of a group."""
+    script(ps, TABLES)
+    create_exact(ps, "st", QUERIES[query])
+    script(ps, "UPDATE b SET y = y + 10 WHERE id = 900; UPDATE a SET x = x + 1 WHERE id = 900")
+    result = refresh_exact(ps, "st")
+    assert result.action is Action.DIFFERENTIAL
+    assert result.rows_read < 10
+    script(ps, "UPDATE b SET y = y + 200 WHERE id > 900; UPDATE a SET x = 900 - x WHERE id < 500")
+    assert refresh_exact(ps, "st").rows_read > 10
 
 
 def hidden(ps: PgStream) -> list[str]:

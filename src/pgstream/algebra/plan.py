@@ -31,6 +31,7 @@ from pgstream.algebra.operators.weigh import Weigh
 from pgstream.algebra.placement.carry import carry
 from pgstream.algebra.placement.legalize import legalize
 from pgstream.algebra.placement.moments import moments_by_postgres
+from pgstream.algebra.thresholds import with_thresholds
 from pgstream.algebra.top import Top
 
 
@@ -138,7 +139,8 @@ def nest(tree: Node, id_: int, recursions: Sequence[Recursion]) -> tuple[Node, t
     accumulated = _accumulated(tree)
     kept = accumulated.aggregate if accumulated else None
     nesting = Nesting(id_, len(recursions) + 1, kept)
-    return nesting.rewritten(tree), tuple(nesting.hidden)
+    tree = with_thresholds(nesting.rewritten(tree))
+    return tree, tuple(_over(each, with_thresholds(each.aggregate)) for each in nesting.hidden)
 
 
 def place_expressions(

@@ -232,6 +232,8 @@ CASES: tuple[Node, ...] = (
         for kind in (OuterJoin, SemiJoin)
     ),
     # The right side is the distinct keys.
+    # By a threshold for each key, which moves, comes and goes.
+    SemiJoin(A, Aggregate(B, (0,), (AggregateCall("max", 1, INTEGER),)), ((0, 0),), LESS),
     SemiJoin(A, Aggregate(B, (1,), ()), ((0, 0),)),
     SemiJoin(A, Aggregate(B, (1,), ()), ((0, 0),), anti=True),
     # The groups have a count, by which they are joined: its keys are checked above them.

@@ -24,6 +24,7 @@ from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Change, Lookup, Part, Scan, Stored
 from pgstream.algebra.operators.semi_join import SemiJoin
@@ -137,6 +138,8 @@ def relation_of(
             return Counter({(*r, hash(tuple(r[i] for i in indexes))): w for r, w in rows.items()})
         case KeyFilter(inner, indexes, keys):
             return among(of(inner), indexes, of(keys))
+        case Lookup(stored, indexes, Ranges() as ranges):
+            return within(of(stored), indexes, ranges, of(ranges.input))
         case Lookup(stored, indexes, keys):
             return among(of(stored), indexes, of(keys))
         case Keys(inner, indexes, nulls):
@@ -157,6 +160,24 @@ def occurring(node: Node, of: Callable[[Node], ZSet]) -> set[Row]:
         case Filter(inner, predicate):
             return {row for row in occurring(inner, of) if value(predicate, row) is True}
     return set(of(node))
+
+
+def within(rows: ZSet, indexes: tuple[int, ...], ranges: Ranges, change: ZSet) -> ZSet:
+    """The rows by key, and by the range that the thresholds of the key moved over."""
+    moved: dict[Row, list[tuple[Any, int]]] = {}
+    for row, weight in change.items():
+        key = tuple(row[i] for i in ranges.indexes)
+        moved.setdefault(key, []).append((row[ranges.bound], weight))
+
+    def is_touched(row: Row) -> bool:
+        *key, x = (row[i] for i in indexes)
+        found = moved.get(tuple(key), []) if None not in key else []
+        ends = [end for end, _ in found]
+        if None in ends or sum(weight for _, weight in found):
+            return True
+        return bool(ends) and x is not None and min(ends) <= x <= max(ends)
+
+    return Counter({row: weight for row, weight in rows.items() if is_touched(row)})
 
 
 def among(rows: ZSet, indexes: tuple[int, ...], keys: ZSet) -> ZSet:

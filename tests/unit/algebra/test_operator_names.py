@@ -42,6 +42,11 @@ REASONS: dict[str, tuple[str, str]] = {
         "Aggregate Consolidate Filter Negate Project RowId Scan Stored Weigh",
         "finds the aggregate at the top, and builds the trees of a refresh",
     ),
+    "algebra/operators/linear_left.py": ("Ranges", "reads by the range of a threshold"),
+    "algebra/thresholds.py": (
+        "Join Project Scan SemiJoin",
+        "finds joins that only compare with a hidden table",
+    ),
     "algebra/groups.py": ("Accumulate Aggregate RowId", "builds the trees of a stored aggregate"),
     "algebra/nested.py": (
         "Aggregate Filter Project Scan Shared",

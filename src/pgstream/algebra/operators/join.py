@@ -57,6 +57,11 @@ class Pairing(Node):
         return self.left.columns + self.right.columns
 
     @property
+    def only_tests(self) -> bool:
+        """Whether it shows nothing of its right side but that there is a partner."""
+        return False
+
+    @property
     def left_keys(self) -> tuple[int, ...]:
         return tuple(left for left, _ in self.on)
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 from pgstream.algebra.operators.join import Pairing
 from pgstream.algebra.operators.negate import negate, over
 from pgstream.algebra.operators.node import Calculus, Keys, Node
+from pgstream.algebra.operators.ranges import Ranges
+from pgstream.algebra.operators.threshold import threshold
 from pgstream.algebra.operators.union_all import add
 
 
@@ -30,6 +32,17 @@ def _of_right(node: Pairing, right: Node, change: Calculus) -> Node | None:
     left, new, old = change.before(node.left), change.after(node.right), change.before(node.right)
     if node.on:
         touched = Keys(right, node.right_keys, node.nulls_match)
-        left = change.restrict(left, node.left_keys, touched)
         new, old = (change.restrict(side, node.right_keys, touched) for side in (new, old))
+    left = _touched(node, left, right, change)
     return add(over(node, left, new), negate(over(node, left, old)))
+
+
+def _touched(node: Pairing, left: Node, right: Node, change: Calculus) -> Node:
+    """The rows of A by the keys of the change; of a semi-join that compares, by its range too."""
+    found = threshold(node) if node.only_tests else None
+    if found is not None and not node.nulls_match:
+        ranges = Ranges(right, node.right_keys, False, found.right)
+        return change.restrict(left, (*node.left_keys, found.left), ranges)
+    if not node.on:
+        return left
+    return change.restrict(left, node.left_keys, Keys(right, node.right_keys, node.nulls_match))

@@ -40,6 +40,10 @@ class SemiJoin(Pairing):
     def columns(self) -> tuple[Column, ...]:
         return self.left.columns
 
+    @property
+    def only_tests(self) -> bool:
+        return True
+
     def describe(self) -> str:
         return self.words("AntiJoin" if self.anti else "SemiJoin")
 
