@@ -124,6 +124,7 @@ def test_history_corrects_what_is_expected() -> None:
     assert correction(past, "FULL") == 0.5
     assert correction([], "FULL") == 1
     assert correction([("FULL", 1e9, 1.0)], "FULL") == 10
+    assert correction([("FULL", 200.0, 100.0)], "DIFFERENTIAL") == 2  # the machine is slow
     tree = Window(SRC, (1,), ())
     alone = expect(plan(tree), ST, SourceChanges({1: 1000}), Told(), (), 50_000)
     slow = expect(plan(tree), ST, SourceChanges({1: 1000}), Told(), past, 50_000)

@@ -22,6 +22,7 @@ WITH asked AS (
 ), columns AS (
     SELECT asked.oid, jsonb_object_agg(s.attname, s.n_distinct ORDER BY s.inherited) AS known
     FROM asked JOIN pg_stats s ON s.schemaname = asked.schema AND s.tablename = asked.name
+    WHERE s.schemaname = ANY (%(schemas)s::text[]) AND s.tablename = ANY (%(names)s::text[])
     GROUP BY asked.oid
 ), keys AS (
     SELECT asked.oid, array_agg(a.attname::text) AS columns
