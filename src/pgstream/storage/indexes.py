@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import psycopg
 from psycopg import sql
@@ -22,14 +23,15 @@ def index_lookups(
     looked_up: Iterable[Sequence[Field]],
 ) -> None:
     """A long text fits no B-tree, so a key of texts only gets an index of hashes. What is computed
-    from columns gets none."""
+    from columns gets none, nor does a type without hashes."""
     for fields in looked_up:
         stored = [field for field in fields if field.sql is None]
         small = [field.name for field in stored if _is_small(field.type)]
         wanted = small or [field.name for field in stored[:1]]
         if wanted:
             suffix = hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:8]
-            create_index(connection, table, f"{prefix}_{suffix}", wanted, bool(small))
+            with suppress(psycopg.errors.UndefinedObject), connection.transaction():
+                create_index(connection, table, f"{prefix}_{suffix}", wanted, bool(small))
 
 
 def create_index(
