@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -26,6 +26,9 @@ class Relation:
 class Catalog(Facts, Protocol):
     def relation(self, schema: str, name: str) -> Relation:
         """The table of this name."""
+
+    def unique_keys(self, source: Source) -> Iterable[frozenset[str]]:
+        """The sets of columns, none of them NULL, in which no two rows of the table agree."""
 
     def type_of(self, sql: str, columns: Mapping[int, Type]) -> Type:
         """The type of an expression over columns `s.c<index>` of these types."""

@@ -10,7 +10,7 @@ The same value is run and explained.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pgstream.algebra.calculus.differentiate import Changed, Differential, differentiate, sources
@@ -52,9 +52,10 @@ class Plan:
     top: Top | None = None
     recursions: tuple[Recursion, ...] = ()
     """The recursive CTEs, those first that others read."""
-
     hidden: tuple[Hidden, ...] = ()
     """Nested aggregates whose accumulators are stored, those first that others read."""
+    facts: tuple[str, ...] = ()
+    """What the plan relies on besides the definition, in words: without it, it would be wrong."""
 
     @property
     def trees(self) -> tuple[Node, ...]:
@@ -89,7 +90,7 @@ class Plan:
             stored.append(self.accumulated.aggregate)
         stored += [tree for r in self.recursions for tree in (r.base, r.step)]
         columns = ", ".join(f"{c.name} {c.type.declared}" for c in self.columns)
-        texts = [columns, *map(signature, stored)]
+        texts = [columns, *self.facts, *map(signature, stored)]
         return hashlib.sha256("\n\n".join(texts).encode()).hexdigest()[:16]
 
     def looked_up(self, source: Source) -> list[tuple[Field, ...]]:
@@ -128,9 +129,11 @@ def plan(
     top: Top | None = None,
     recursions: Sequence[Recursion] = (),
     hidden: Sequence[Hidden] = (),
+    facts: Iterable[str] = (),
 ) -> Plan:
     """The plan of a tree in which every expression stands where it is computed."""
-    return Plan(tree, _accumulated(tree), top, tuple(recursions), tuple(hidden))
+    relied_on = tuple(sorted(facts))
+    return Plan(tree, _accumulated(tree), top, tuple(recursions), tuple(hidden), relied_on)
 
 
 def nest(tree: Node, id_: int, recursions: Sequence[Recursion]) -> tuple[Node, tuple[Hidden, ...]]:

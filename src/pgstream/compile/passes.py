@@ -15,6 +15,8 @@ from pgstream.algebra.lower.query import lower
 from pgstream.algebra.nested import Hidden
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.scan import Source
+from pgstream.algebra.optimize.keys import Facts
+from pgstream.algebra.optimize.optimize import optimize
 from pgstream.algebra.plan import Plan, nest, place_expressions, plan
 from pgstream.algebra.top import Top, split_top
 from pgstream.catalog.records import StreamTable
@@ -41,6 +43,7 @@ class Draft:
     tree: Node | None = None
     recursions: tuple[Recursion, ...] = ()
     hidden: tuple[Hidden, ...] = ()
+    facts: Facts = frozenset()
     plan: Plan | None = None
 
 
@@ -105,6 +108,12 @@ def _lowered(draft: Draft) -> Draft:
     return replace(draft, tree=tree, recursions=recursions)
 
 
+def _optimized(draft: Draft) -> Draft:
+    assert draft.tree is not None
+    tree, facts = optimize(draft.tree, draft.catalog.unique_keys)
+    return replace(draft, tree=tree, facts=facts)
+
+
 def _housed(draft: Draft) -> Draft:
     assert draft.tree is not None
     table = draft.table
@@ -129,7 +138,8 @@ def _placed(draft: Draft) -> Draft:
 
 def _planned(draft: Draft) -> Draft:
     assert draft.tree is not None
-    return replace(draft, plan=plan(draft.tree, draft.top, draft.recursions, draft.hidden))
+    made = plan(draft.tree, draft.top, draft.recursions, draft.hidden, draft.facts)
+    return replace(draft, plan=made)
 
 
 def _rightful(draft: Draft) -> Draft:
@@ -157,8 +167,8 @@ PASSES: tuple[Pass, ...] = (
     Pass("split top", "ORDER BY … LIMIT leaves the query and becomes a part of the plan",
          _without_top),
     Pass("lower", "the syntax tree becomes a tree of operators", _lowered),
-    # An optimizer, tree to cheaper tree, belongs here: the tree says what is computed, and not
-    # yet by whom, nor where anything is stored.
+    # Here the tree says what is computed, and not yet by whom, nor where anything is stored.
+    Pass("optimize", "the same rows by a cheaper tree", _optimized),
     Pass("find homes", "each recursive CTE gets the table that stores its rows", _housed),
     Pass("store nested state", "aggregates below other operators get hidden tables", _nested),
     # After all that changes the tree: each expression goes to where it is computed exactly.

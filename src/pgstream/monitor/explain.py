@@ -45,6 +45,7 @@ def explain(plan: Plan, connection: Connection) -> Rows:
         rows += hidden_rows(hidden, changed, connection)
         trees += [tree for tree in (hidden.change(changed),) if tree is not None]
     rows += [("Nested State", text) for text in nested_state(plan)]
+    rows += [("Relies On", fact) for fact in plan.facts]
     names = [f"{s.source} (oid={relid})" for relid, s in plan.sources.items()]
     rows.append(("Source Tables", ", ".join(names) or "none"))
     rows.append(("DVM Supported", "Yes"))

@@ -42,7 +42,7 @@ JOINS = {
     " FROM a": "LeftJoin 1",
     # One row without rows.
     "SELECT id FROM a WHERE k IN (SELECT count(*) FROM b WHERE b.k = a.x)":
-        "LeftJoin 2 =, LeftJoin 2 =, LeftJoin 1",
+        "Join 2 =, LeftJoin 2 =, LeftJoin 1",
     # LATERAL.
     "SELECT id, q.v FROM a, LATERAL (SELECT v FROM b WHERE b.k = a.k + 1) q": "Join 1",
     "SELECT id, q.s FROM a LEFT JOIN LATERAL (SELECT z, sum(v) AS s FROM b WHERE b.k = a.k"

@@ -34,6 +34,7 @@ from pgstream.algebra.operators.weigh import Weigh
 from pgstream.algebra.operators.window import Order, Window, WindowCall
 from pgstream.algebra.operators.working import Working
 
+LITERALS = {None: None, "t": True, "f": False}
 Row = tuple[Any, ...]
 ZSet = Counter[Row]
 
@@ -321,11 +322,17 @@ def value(expression: Expression, row: Row) -> Any:
         case Ref(index):
             return row[index]
         case Literal(text):
-            return None if text is None else int(text)
+            return LITERALS[text] if text in LITERALS else int(text)
         case Call(function, arguments):
             values = [value(argument, row) for argument in arguments]
             if function == "is null":
                 return values[0] is None
+            if function == "case":
+                chosen = (v for when, v in zip(values[0::2], values[1::2], strict=False) if when)
+                return next(chosen, values[-1])
+            if function in ("and", "or"):
+                decides = function == "or"
+                return decides if decides in values else None if None in values else not decides
             if None in values:
                 return None
             first, second = values

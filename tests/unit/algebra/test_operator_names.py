@@ -1,4 +1,5 @@
-"""Who names an operator: its file, its renderer, the tables, lowering, and those listed here.
+"""Who names an operator: its file, its renderer, the tables, lowering, rewrites, and those listed
+here.
 
 Whoever else wants to know something about an operator asks the node.
 """
@@ -98,13 +99,13 @@ def rendered_by(module: str) -> set[str]:
     return {o.__name__ for o in OPERATORS if is_renderer and o.__module__ == f"{ROOM}.{stem}"}
 
 
-def is_lowering(module: str) -> bool:
-    return module.startswith("algebra/lower/")
+def builds_trees(module: str) -> bool:
+    return module.startswith(("algebra/lower/", "algebra/optimize/"))
 
 
 def test_an_operator_is_named_only_where_a_reason_is_given() -> None:
     for module, names in named():
-        if module in TABLES or is_lowering(module):
+        if module in TABLES or builds_trees(module):
             continue
         allowed = set(REASONS.get(module, ("", ""))[0].split())
         unexplained = names - allowed - rendered_by(module)

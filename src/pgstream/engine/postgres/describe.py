@@ -14,6 +14,7 @@ from pgstream.algebra.types import Equality, Type
 from pgstream.engine.postgres.equalities import equality_of
 from pgstream.engine.postgres.operands import operands
 from pgstream.engine.postgres.statistics import per_value
+from pgstream.engine.postgres.unique_keys import unique_keys
 from pgstream.errors import QueryError, UnknownName, UnsupportedConstruct, UnsupportedType
 from pgstream.sql.facts import Name, Output
 
@@ -145,6 +146,10 @@ class PostgresCatalog:
         used = self.used.get(relid, frozenset())
         primary = frozenset(name for (name,) in key)
         return Relation(source, tuple(columns), used, primary, per_value(self.connection, source))
+
+    def unique_keys(self, source: Source) -> list[frozenset[str]]:
+        found = unique_keys(self.connection, (source.relid,))
+        return [frozenset(names) for _, names in found]
 
     def type_of(self, text: str, columns: Mapping[int, Type]) -> Type:
         nulls = ", ".join(f"CAST(NULL AS {t.declared}) AS c{i}" for i, t in columns.items())

@@ -1,0 +1,1 @@
+"""From a tree to a cheaper tree of the same rows: one rewrite per file."""

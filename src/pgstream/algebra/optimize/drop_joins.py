@@ -1,0 +1,49 @@
+"""drop_joins: a LEFT JOIN that adds neither rows nor columns is not needed.
+
+    π(A ⟕ B) = π(A, NULL …)        π reads A only; a key of B is among the columns of the equality
+
+A row of A has one partner at most, so it is there once, with it or without. The NULLs stand in the
+place of columns that nothing reads; `prune_columns` takes them away.
+"""
+
+from __future__ import annotations
+
+from pgstream.algebra.expressions import Expression, Literal, Ref
+from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.outer_join import OuterJoin
+from pgstream.algebra.operators.project import Project
+from pgstream.algebra.optimize.keys import Facts, Key, UniqueKeys, keys_of
+from pgstream.algebra.optimize.prune_columns import Needs
+
+
+def drop_joins(tree: Node, unique: UniqueKeys) -> tuple[Node, Facts]:
+    needs, used = Needs(tree), set[str]()
+    done: dict[Node, Node] = {}
+
+    def visit(node: Node) -> Node:
+        if node not in done:
+            key = _needless(node, needs, unique)
+            inputs = tuple(map(visit, node.inputs))
+            made = node if inputs == node.inputs else node.with_inputs(*inputs)
+            done[node] = made if key is None else _left_alone(made)
+            used.update(key.facts if key else ())
+        return done[node]
+
+    return visit(tree), frozenset(used)
+
+
+def _needless(node: Node, needs: Needs, unique: UniqueKeys) -> Key | None:
+    """The key of the right side by which it adds nothing; None if it may add something."""
+    if not isinstance(node, OuterJoin) or node.keeps_right:
+        return None
+    if any(column >= len(node.left.columns) for column in needs.of(node)):
+        return None
+    found = keys_of(node.right, unique)
+    return next((key for key in found if key.columns <= set(node.right_keys)), None)
+
+
+def _left_alone(node: Node) -> Project:
+    left, right = node.inputs
+    values: list[Expression] = [Ref(i, column.type) for i, column in enumerate(left.columns)]
+    values += [Literal(None, column.type) for column in right.columns]
+    return Project(left, tuple(values), tuple(column.name for column in node.columns))
