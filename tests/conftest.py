@@ -35,6 +35,7 @@ MARKERS = {
     "property": ("spark", "postgres"),
     "spark": ("spark",),
     "postgres": ("postgres",),
+    "plans": ("postgres",),
 }
 TEMPLATE = "pgstream_template"
 # What the executors read in tests is not worth many tasks, nor to be compiled.
@@ -58,6 +59,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=sorted(WAYS),
         default="turns",
         help="which way rows travel, see tests/ways.py",
+    )
+    parser.addoption(
+        "--rewrite-plans",
+        action="store_true",
+        help="write the plans in tests/plans/expected anew",
     )
 
 
