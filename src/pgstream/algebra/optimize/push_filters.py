@@ -7,15 +7,17 @@
     σp(γ(A))     = γ(σp(A))              p reads grouping columns only; the same for windows and
                                          their partitions
     σp(σq(A))    = σ(p ∧ q)(A)
+    σp(A ⋈c B)   = A ⋈(c ∧ p) B          p is computed by Spark
 
-Only conditions that cannot fail, and that Spark computes, move (`safe`). A Shared relation stays
-as it is, because others read it.
+Further down go only conditions that cannot fail, and that Spark computes (`safe`). A Shared
+relation stays as it is, because others read it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from pgstream.algebra.expressions import Expression, Ref, conjunction, conjuncts, refs, transform
 from pgstream.algebra.operators.aggregate import Aggregate
@@ -43,7 +45,7 @@ def push_filters(tree: Node) -> Node:
 def _pushed(node: Node) -> Node:
     if isinstance(node, Filter):
         moving, staying = _divided(node.predicate)
-        return _filter(_sunk(node.input, moving), staying)
+        return _into_join(_sunk(node.input, moving), staying)
     if isinstance(node, Join) and node.condition is not None:
         parts = list(dict.fromkeys(conjuncts(node.condition)))
         moving = [part for part in parts if is_movable(part) and _leaves(part, node)]
@@ -59,6 +61,17 @@ def _leaves(part: Expression, node: Join) -> bool:
     one_sided = max(used) < width or min(used) >= width
     is_key = not node.nulls_match and key_pair(part, width, spark_refusal) is not None
     return one_sided or is_key
+
+
+def _into_join(tree: Node, conditions: Conditions) -> Node:
+    """What cannot move is computed for the same pairs of rows in the condition of a join, where
+    Spark computes it. The conditions keep their order, also with those that Spark does not."""
+    computed = list(takewhile(lambda part: spark_refusal(part) is None, conditions))
+    if not computed or not isinstance(tree, Join):
+        return _filter(tree, conditions)
+    known = list(conjuncts(tree.condition)) if tree.condition is not None else []
+    joined = replace(tree, condition=conjunction([*known, *computed]))
+    return _filter(joined, conditions[len(computed) :])
 
 
 def _divided(condition: Expression) -> tuple[list[Expression], list[Expression]]:

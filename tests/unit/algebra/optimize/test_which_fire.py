@@ -102,6 +102,11 @@ FIRE: dict[str, tuple[Callable[[Node], Node], Node, Node]] = {
         Join(A, B, (), both(is_one(1), call("=", ref(0), ref(2)))),
         Join(Filter(A, is_one(1)), B, ((0, 0),)),
     ),
+    "what may fail, for the pairs of a join": (
+        push_filters,
+        Filter(Join(A, B, ((0, 0),)), both(BETWEEN, call("<", ref(1), ref(3)))),
+        Join(A, B, ((0, 0),), both(call("<", ref(1), ref(3)), BETWEEN)),
+    ),
     "to the left of LEFT": (
         push_filters,
         Filter(OuterJoin(A, B, ((0, 0),)), both(is_one(1), is_one(3))),
@@ -210,6 +215,10 @@ STAY: dict[str, tuple[Callable[[Node], Node], Node]] = {
     ),
     "what may fail": (push_filters, Filter(pick(A, (0,)), QUOTIENT)),
     "what Spark does not compute": (push_filters, Filter(pick(A, (0,)), BY_POSTGRES)),
+    "what follows what Spark does not compute": (
+        push_filters,
+        Filter(Join(A, B, ((0, 0),)), both(BY_POSTGRES, BETWEEN)),
+    ),
     "a guard and what it guards": (
         push_filters,
         Join(
