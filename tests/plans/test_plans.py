@@ -106,7 +106,7 @@ def trees_of(stream: PgStream, case: Case) -> tuple[Node, Node]:
     for each in takewhile(lambda each: each.name != "optimize", PASSES):
         draft = each.run(draft)
     assert draft.tree is not None
-    return draft.tree, optimize(draft.tree, draft.catalog.unique_keys)[0]
+    return draft.tree, optimize(draft.tree, draft.catalog)[0]
 
 
 def sources(tree: Node) -> Iterator[Source]:

@@ -30,6 +30,9 @@ class Catalog(Facts, Protocol):
     def unique_keys(self, source: Source) -> Iterable[frozenset[str]]:
         """The sets of columns, none of them NULL, in which no two rows of the table agree."""
 
+    def not_null(self, source: Source) -> Iterable[str]:
+        """The columns of the table that are never NULL."""
+
     def type_of(self, sql: str, columns: Mapping[int, Type]) -> Type:
         """The type of an expression over columns `s.c<index>` of these types."""
 

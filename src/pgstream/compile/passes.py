@@ -110,7 +110,7 @@ def _lowered(draft: Draft) -> Draft:
 
 def _optimized(draft: Draft) -> Draft:
     assert draft.tree is not None
-    tree, facts = optimize(draft.tree, draft.catalog.unique_keys)
+    tree, facts = optimize(draft.tree, draft.catalog)
     return replace(draft, tree=tree, facts=facts)
 
 

@@ -1,4 +1,4 @@
-"""Plans, kept until the definition, a source's columns or its unique keys change."""
+"""Plans, kept until the definition, a source's columns or its constraints change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pgstream.catalog.records import Numerics, StreamTable
 from pgstream.compile.prepare import Prepared, prepare
 from pgstream.database.connection import Connection
 from pgstream.database.quoting import compose, identifier, joined
-from pgstream.engine.postgres.unique_keys import unique_keys
+from pgstream.engine.postgres.constraints import not_null, unique_keys
 
 
 class Preparations:
@@ -48,9 +48,9 @@ class Preparations:
             " ORDER BY attrelid, attnum",
             (relids,),
         ).fetchall()
-        # Plans rely on keys: without one, another plan gives the same rows.
-        keys = unique_keys(connection, relids)
-        return table.relid, table.defining_query, tuple(rows), keys
+        # Plans rely on them: without one, another plan gives the same rows.
+        known = unique_keys(connection, relids), not_null(connection, relids)
+        return table.relid, table.defining_query, tuple(rows), known
 
 
 def _hold_sources(connection: Connection, table: StreamTable) -> None:

@@ -13,17 +13,17 @@ from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.optimize.everywhere import everywhere
-from pgstream.algebra.optimize.keys import Facts, Key, UniqueKeys, keys_of
+from pgstream.algebra.optimize.keys import Constraints, Facts, Key, keys_of
 from pgstream.algebra.types import BIGINT, BOOLEAN
 
 TAKEN_OVER = ("min", "max", "single")
 
 
-def drop_groups(tree: Node, unique: UniqueKeys) -> tuple[Node, Facts]:
+def drop_groups(tree: Node, known: Constraints) -> tuple[Node, Facts]:
     used: set[str] = set()
 
     def change(node: Node) -> Node:
-        key = _key(node, unique) if isinstance(node, Aggregate) else None
+        key = _key(node, known) if isinstance(node, Aggregate) else None
         values = _values(node) if isinstance(node, Aggregate) and key is not None else None
         if key is None or values is None:
             return node
@@ -33,11 +33,11 @@ def drop_groups(tree: Node, unique: UniqueKeys) -> tuple[Node, Facts]:
     return everywhere(tree, change), frozenset(used)
 
 
-def _key(node: Aggregate, unique: UniqueKeys) -> Key | None:
+def _key(node: Aggregate, known: Constraints) -> Key | None:
     """A key of the rows that the grouping columns hold. Without any there is a row for no rows."""
     if not node.keys:
         return None
-    found = keys_of(node.input, unique)
+    found = keys_of(node.input, known)
     return next((key for key in found if key.columns <= set(node.keys)), None)
 
 

@@ -13,9 +13,10 @@ row has weight 1; the empty key means that there is one row at most.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Protocol
 
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
@@ -31,9 +32,27 @@ from pgstream.algebra.operators.window import Window
 
 Facts = frozenset[str]
 """What is known of tables, in words."""
-UniqueKeys = Callable[[Source], Iterable[frozenset[str]]]
-"""The sets of columns, none of them NULL, in which no two rows of a table agree."""
 MANY = 6
+
+
+class Constraints(Protocol):
+    """What the catalog knows of tables."""
+
+    def unique_keys(self, source: Source) -> Iterable[frozenset[str]]:
+        """The sets of columns, none of them NULL, in which no two rows agree."""
+
+    def not_null(self, source: Source) -> Iterable[str]:
+        """The columns that are never NULL."""
+
+
+class Nothing:
+    """Of a table nothing is known."""
+
+    def unique_keys(self, source: Source) -> Iterable[frozenset[str]]:
+        return ()
+
+    def not_null(self, source: Source) -> Iterable[str]:
+        return ()
 
 
 @dataclass(frozen=True)
@@ -49,36 +68,36 @@ class Key:
 
 def is_one_row(node: Node) -> bool:
     """Whether it gives one row at most, whatever the tables hold."""
-    return any(not key.columns for key in keys_of(node, lambda _: ()))
+    return any(not key.columns for key in keys_of(node, Nothing()))
 
 
-def keys_of(node: Node, unique: UniqueKeys) -> list[Key]:
+def keys_of(node: Node, known: Constraints) -> list[Key]:
     """Some keys, the shortest first: a relation may have very many."""
-    found = dict.fromkeys(_keys_of(node, unique))
+    found = dict.fromkeys(_keys_of(node, known))
     return sorted(found, key=lambda key: (len(key.columns), len(key.facts)))[:MANY]
 
 
-def _keys_of(node: Node, unique: UniqueKeys) -> Iterator[Key]:
+def _keys_of(node: Node, known: Constraints) -> Iterator[Key]:
     match node:
         case Scan():
-            yield from _of_table(node, unique)
+            yield from _of_table(node, known)
         case OneRow():
             yield Key(frozenset())
         case Filter(inner) | Shared(inner) | Window(inner) | SemiJoin(inner):
-            yield from keys_of(inner, unique)
+            yield from keys_of(inner, known)
         case Project(inner):
-            yield from _shown(node, keys_of(inner, unique))
+            yield from _shown(node, keys_of(inner, known))
         case Aggregate(_, keys):
             yield Key(frozenset(range(len(keys))))
         case Join() | OuterJoin(keeps_right=False):
-            yield from _joined(node, unique)
+            yield from _joined(node, known)
 
 
-def _of_table(scan: Scan, unique: UniqueKeys) -> Iterator[Key]:
+def _of_table(scan: Scan, known: Constraints) -> Iterator[Key]:
     if scan.source.relid < 0:
         return
     columns = [_column(each) for each in scan.fields]
-    for names in unique(scan.source):
+    for names in known.unique_keys(scan.source):
         if names <= set(columns):
             listed = ", ".join(sorted(names))
             fact = f"{scan.source} ({listed}) is unique"
@@ -97,8 +116,8 @@ def _shown(node: Project, keys: Iterable[Key]) -> Iterator[Key]:
             yield Key(frozenset(shown[column] for column in key.columns), key.facts)
 
 
-def _joined(node: Pairing, unique: UniqueKeys) -> Iterator[Key]:
-    left, right = keys_of(node.left, unique), keys_of(node.right, unique)
+def _joined(node: Pairing, known: Constraints) -> Iterator[Key]:
+    left, right = keys_of(node.left, known), keys_of(node.right, known)
     width = len(node.left.columns)
     yield from (
         Key(mine.columns, mine.facts | theirs.facts)

@@ -14,15 +14,16 @@ from pgstream.algebra.operators.node import Node
 from pgstream.algebra.optimize.connect_joins import connect_joins
 from pgstream.algebra.optimize.drop_groups import drop_groups
 from pgstream.algebra.optimize.drop_joins import drop_joins
+from pgstream.algebra.optimize.drop_null_tests import drop_null_tests
 from pgstream.algebra.optimize.drop_true import drop_true
 from pgstream.algebra.optimize.factor_or import factor_or
-from pgstream.algebra.optimize.keys import Facts, UniqueKeys
+from pgstream.algebra.optimize.keys import Constraints, Facts
 from pgstream.algebra.optimize.merge_projects import merge_projects
 from pgstream.algebra.optimize.prune_columns import prune_columns
 from pgstream.algebra.optimize.push_filters import push_filters
 from pgstream.algebra.optimize.strengthen_joins import strengthen_joins
 
-Rewrite = Callable[[Node, UniqueKeys], tuple[Node, Facts]]
+Rewrite = Callable[[Node, Constraints], tuple[Node, Facts]]
 """From a tree to another one, and the facts that this relies on."""
 
 
@@ -30,13 +31,15 @@ def by_form(rewrite: Callable[[Node], Node]) -> Rewrite:
     """A rewrite that relies on nothing but the tree."""
 
     @wraps(rewrite)
-    def relying_on_nothing(tree: Node, unique: UniqueKeys) -> tuple[Node, Facts]:
+    def relying_on_nothing(tree: Node, known: Constraints) -> tuple[Node, Facts]:
         return rewrite(tree), Facts()
 
     return relying_on_nothing
 
 
 REWRITES: tuple[Rewrite, ...] = (
+    # First: what falls away here, nothing else need look at.
+    drop_null_tests,
     by_form(drop_true),
     by_form(factor_or),
     # Before filters go down: more of them can pass an inner join.
@@ -55,13 +58,21 @@ MOST_ROUNDS = 10
 """More than any tree needs; two are usual."""
 
 
-def optimize(tree: Node, unique: UniqueKeys) -> tuple[Node, Facts]:
+class Asked:
+    """Constraints that are asked for once."""
+
+    def __init__(self, constraints: Constraints) -> None:
+        self.unique_keys = cache(constraints.unique_keys)
+        self.not_null = cache(constraints.not_null)
+
+
+def optimize(tree: Node, constraints: Constraints) -> tuple[Node, Facts]:
     """The tree, and the facts that it relies on."""
-    unique, facts = cache(unique), Facts()
+    known, facts = Asked(constraints), Facts()
     for _ in range(MOST_ROUNDS):
         before = tree
         for rewrite in REWRITES:
-            tree, used = rewrite(tree, unique)
+            tree, used = rewrite(tree, known)
             facts |= used
         if tree is before:
             break

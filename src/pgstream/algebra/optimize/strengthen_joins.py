@@ -64,7 +64,7 @@ class _Strengthening:
             case OuterJoin():
                 return self._outer(node, wanted)
             case Join():
-                return self._sides(node, wanted | _required(node))
+                return self._sides(node, wanted | required(node))
             case SemiJoin():
                 return self._semi(node, wanted)
         inputs = [self.of(each, NOTHING) for each in node.inputs]
@@ -85,12 +85,12 @@ class _Strengthening:
         if node.keeps_right:
             return self._sides(node, NOTHING)
         # A row of the right side that cannot match is not seen at all.
-        return self._sides(node, wanted | {i for i in _required(node) if i >= width})
+        return self._sides(node, wanted | {i for i in required(node) if i >= width})
 
     def _semi(self, node: SemiJoin, wanted: Wanted) -> Node:
         """Of the right side only partners matter; without one, a row of an anti-join is kept."""
         width = len(node.left.columns)
-        needed = _required(node)
+        needed = required(node)
         kept = {i for i in needed if i >= width or not node.anti}
         return self._sides(node, wanted | kept)
 
@@ -101,7 +101,7 @@ class _Strengthening:
         return node.with_inputs(self.of(node.left, left), self.of(node.right, right))
 
 
-def _required(node: Pairing) -> Wanted:
+def required(node: Pairing) -> Wanted:
     """The columns of which a match needs values."""
     width = len(node.left.columns)
     keys = {column for a, b in node.on for column in (a, width + b)}

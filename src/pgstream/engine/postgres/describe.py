@@ -11,10 +11,10 @@ from psycopg import sql
 from pgstream.algebra.catalog import Relation
 from pgstream.algebra.operators.scan import Source
 from pgstream.algebra.types import Equality, Type
+from pgstream.engine.postgres.constraints import not_null, unique_keys
 from pgstream.engine.postgres.equalities import equality_of
 from pgstream.engine.postgres.operands import operands
 from pgstream.engine.postgres.statistics import per_value
-from pgstream.engine.postgres.unique_keys import unique_keys
 from pgstream.errors import QueryError, UnknownName, UnsupportedConstruct, UnsupportedType
 from pgstream.sql.facts import Name, Output
 
@@ -150,6 +150,9 @@ class PostgresCatalog:
     def unique_keys(self, source: Source) -> list[frozenset[str]]:
         found = unique_keys(self.connection, (source.relid,))
         return [frozenset(names) for _, names in found]
+
+    def not_null(self, source: Source) -> list[str]:
+        return [name for _, name in not_null(self.connection, (source.relid,))]
 
     def type_of(self, text: str, columns: Mapping[int, Type]) -> Type:
         nulls = ", ".join(f"CAST(NULL AS {t.declared}) AS c{i}" for i, t in columns.items())

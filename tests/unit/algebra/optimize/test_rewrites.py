@@ -21,8 +21,9 @@ from pgstream.algebra.operators.scan import Scan, Source
 from pgstream.algebra.operators.semi_join import SemiJoin
 from pgstream.algebra.optimize.drop_groups import drop_groups
 from pgstream.algebra.optimize.drop_joins import drop_joins
+from pgstream.algebra.optimize.drop_null_tests import drop_null_tests
 from pgstream.algebra.optimize.everywhere import everywhere
-from pgstream.algebra.optimize.keys import keys_of
+from pgstream.algebra.optimize.keys import Nothing, keys_of
 from pgstream.algebra.optimize.optimize import REWRITES, Rewrite, optimize
 from pgstream.algebra.types import BOOLEAN
 
@@ -72,19 +73,21 @@ def joined(draw: st.DrawFn) -> Node:
 TREES = filtered() | joined()
 
 
-def no_keys(source: Source) -> list[frozenset[str]]:
-    return []
+class FirstColumn:
+    """The first column is a key."""
 
+    def unique_keys(self, source: Source) -> list[frozenset[str]]:
+        return [frozenset("k")]
 
-def first_column(source: Source) -> list[frozenset[str]]:
-    return [frozenset("k")]
+    def not_null(self, source: Source) -> list[str]:
+        return ["k"]
 
 
 @pytest.mark.parametrize("rewrite", [*REWRITES, optimize])
 @settings(max_examples=80, deadline=None)
 @given(tree=TREES, world=worlds())
 def test_the_rows_stay_the_same(rewrite: Rewrite, tree: Node, world: World) -> None:
-    made, facts = rewrite(tree, no_keys)
+    made, facts = rewrite(tree, Nothing())
     assert not facts
     assert [c.type for c in made.columns] == [c.type for c in tree.columns]
     assert evaluate(whole(made), world, world.after) == evaluate(tree, world, world.after)
@@ -105,17 +108,17 @@ def whole(tree: Node) -> Node:
 @settings(max_examples=100, deadline=None)
 @given(tree=TREES)
 def test_there_is_nothing_left_to_do(tree: Node) -> None:
-    made, _ = optimize(tree, first_column)
-    assert optimize(made, first_column) == (made, frozenset())
+    made, _ = optimize(tree, FirstColumn())
+    assert optimize(made, FirstColumn()) == (made, frozenset())
 
 
-@pytest.mark.parametrize("rewrite", [drop_groups, drop_joins, optimize])
+@pytest.mark.parametrize("rewrite", [drop_groups, drop_joins, drop_null_tests, optimize])
 @settings(max_examples=80, deadline=None)
 @given(tree=TREES, world=worlds())
 def test_the_rows_stay_the_same_where_keys_are_unique(
     rewrite: Rewrite, tree: Node, world: World
 ) -> None:
-    made, _ = rewrite(tree, first_column)
+    made, _ = rewrite(tree, FirstColumn())
     rows = {relid: one_per_key(world.after(relid)) for relid in TABLES}
     assert evaluate(whole(made), world, rows.get) == evaluate(tree, world, rows.get)
 
@@ -125,7 +128,7 @@ def test_the_rows_stay_the_same_where_keys_are_unique(
 def test_keys_tell_rows_apart(tree: Node, world: World) -> None:
     rows = {relid: one_per_key(world.after(relid)) for relid in TABLES}
     found = evaluate(tree, world, rows.get)
-    for key in keys_of(tree, first_column):
+    for key in keys_of(tree, FirstColumn()):
         shown = Counter(tuple(row[i] for i in key.columns) for row in found.elements())
         assert all(times == 1 for times in shown.values())
 

@@ -24,6 +24,7 @@ from pgstream.algebra.operators.window import DEFAULT_FRAME, Order, Window, Wind
 from pgstream.algebra.optimize.connect_joins import connect_joins
 from pgstream.algebra.optimize.drop_groups import drop_groups
 from pgstream.algebra.optimize.drop_joins import drop_joins
+from pgstream.algebra.optimize.drop_null_tests import drop_null_tests
 from pgstream.algebra.optimize.drop_true import drop_true
 from pgstream.algebra.optimize.factor_or import factor_or
 from pgstream.algebra.optimize.merge_projects import merge_projects
@@ -291,9 +292,19 @@ STAY: dict[str, tuple[Callable[[Node], Node], Node]] = {
 }
 
 
-def unique_k(source: Source) -> list[frozenset[str]]:
-    """The first column of c, alone among the tables."""
-    return [frozenset("k")] if source is C.source else []
+class Known:
+    """The first column of c, alone among the tables, is a key."""
+
+    def unique_keys(self, source: Source) -> list[frozenset[str]]:
+        return [frozenset("k")] if source is C.source else []
+
+    def not_null(self, source: Source) -> list[str]:
+        return ["k"] if source is C.source else []
+
+
+KNOWN = Known()
+PRESENT = "public.c (k) is not null"
+ROWS, VALUES = COUNT, AggregateCall("count", 0, BIGINT)
 
 
 FACT = "public.c (k) is unique"
@@ -336,6 +347,51 @@ FIRE_BY_KEY: dict[str, tuple[Rewrite, Node, Node, set[str]]] = {
     ),
 }
 
+FIRE_BY_KEY |= {
+    "a row that nothing reads": (
+        drop_joins,
+        pick(Join(A, Aggregate(B, (), (COUNT,))), (1,)),
+        pick(Project(A, (ref(0), ref(1), Literal(None, BIGINT)), ("k", "x", "count")), (1,)),
+        set(),
+    ),
+    "a test for NULL": (
+        drop_null_tests,
+        Filter(C, both(call("is not null", ref(0)), is_one(1))),
+        Filter(C, is_one(1)),
+        {PRESENT},
+    ),
+    "a test that a condition makes needless": (
+        drop_null_tests,
+        Filter(Filter(A, is_one(0)), either(call("is null", ref(0)), is_one(1))),
+        Filter(Filter(A, is_one(0)), is_one(1)),
+        set(),
+    ),
+    "counts of values and of rows": (
+        drop_null_tests,
+        Aggregate(C, (), (ROWS, VALUES)),
+        pick(Aggregate(C, (), (ROWS,)), (0, 0)),
+        {PRESENT},
+    ),
+    "a value and itself": (
+        drop_null_tests,
+        Filter(C, either(call(">", ref(0), ref(0)), is_one(1))),
+        Filter(C, is_one(1)),
+        {PRESENT},
+    ),
+    "what is true in every row": (
+        drop_null_tests,
+        Filter(Project(A, (ref(0), TRUE), ("k", "p")), either(is_one(0), Ref(1, BOOLEAN))),
+        Filter(Project(A, (ref(0), TRUE), ("k", "p")), TRUE),
+        set(),
+    ),
+    "a choice of one": (
+        drop_null_tests,
+        Project(A, (call("case", is_one(0), TRUE, TRUE),), ("p",)),
+        Project(A, (TRUE,), ("p",)),
+        set(),
+    ),
+}
+
 STAY_BY_KEY: dict[str, tuple[Rewrite, Node]] = {
     "the key is not grouped": (drop_groups, Aggregate(C, (1,), ())),
     "a table without a key": (drop_groups, Aggregate(A, (0, 1), ())),
@@ -354,6 +410,28 @@ STAY_BY_KEY: dict[str, tuple[Rewrite, Node]] = {
         drop_joins,
         pick(Filter(OuterJoin(A, C, ((0, 0),)), call("is null", ref(3))), (1,)),
     ),
+    "a row that may be missing": (
+        drop_joins,
+        pick(Join(A, Filter(Aggregate(B, (), (COUNT,)), is_one(0))), (1,)),
+    ),
+    "a row that is compared": (
+        drop_joins,
+        pick(Join(A, Aggregate(B, (), (COUNT,)), (), call("<", ref(0), ref(2))), (1,)),
+    ),
+    "a test of what may be NULL": (drop_null_tests, Filter(C, call("is not null", ref(1)))),
+    "a test of what is padded": (
+        drop_null_tests,
+        Filter(OuterJoin(A, C, ((0, 0),)), call("is null", ref(2))),
+    ),
+    "a count of what may be NULL": (
+        drop_null_tests,
+        Aggregate(C, (), (ROWS, AggregateCall("count", 1, BIGINT))),
+    ),
+    "what may be NULL and itself": (drop_null_tests, Filter(C, call(">", ref(1), ref(1)))),
+    "a choice by what may fail": (
+        drop_null_tests,
+        Project(A, (call("case", QUOTIENT, TRUE, TRUE),), ("p",)),
+    ),
     "an inner join": (drop_joins, pick(Join(A, C, ((0, 0),)), (1,))),
     "rows of the other side": (
         drop_joins,
@@ -365,7 +443,7 @@ STAY_BY_KEY: dict[str, tuple[Rewrite, Node]] = {
 @pytest.mark.parametrize("case", FIRE_BY_KEY)
 def test_it_fires_by_a_key(case: str) -> None:
     rewrite, tree, wanted, facts = FIRE_BY_KEY[case]
-    made, used = rewrite(tree, unique_k)
+    made, used = rewrite(tree, KNOWN)
     assert made is wanted
     assert used == facts
 
@@ -373,7 +451,7 @@ def test_it_fires_by_a_key(case: str) -> None:
 @pytest.mark.parametrize("case", STAY_BY_KEY)
 def test_it_must_not_fire_by_a_key(case: str) -> None:
     rewrite, tree = STAY_BY_KEY[case]
-    assert rewrite(tree, unique_k) == (tree, frozenset())
+    assert rewrite(tree, KNOWN) == (tree, frozenset())
 
 
 @pytest.mark.parametrize("case", FIRE)

@@ -1,8 +1,8 @@
-"""unique_keys: the sets of columns in which no two rows of a table agree.
+"""constraints: which columns of a table are never NULL, and in which no two rows agree.
 
 A unique index is such a fact if it is valid, covers all rows and columns as they are, compares as
 `=` does, is checked at once, and none of its columns can be NULL. The rows of inheritance children
-are rows of the table, too, and are in no index of it.
+are rows of the table, too; they are in no index of it, and may have NULLs of their own.
 """
 
 from __future__ import annotations
@@ -11,6 +11,18 @@ from collections.abc import Sequence
 
 from pgstream.database.connection import Connection
 
+_NOT_NULL = """
+SELECT a.attrelid::bigint, a.attname::text
+FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+WHERE a.attrelid = ANY(%s::oid[]) AND a.attnum > 0 AND NOT a.attisdropped AND a.attnotnull
+  AND c.relkind IN ('r', 'p')
+  AND (c.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid))
+  AND NOT EXISTS (
+    SELECT FROM pg_constraint n
+    WHERE n.conrelid = a.attrelid AND n.contype = 'n' AND NOT n.convalidated
+      AND a.attnum = ANY(n.conkey))
+ORDER BY 1, 2
+"""
 _UNIQUE = """
 SELECT i.indrelid::bigint, array_agg(a.attname::text ORDER BY a.attname)
 FROM pg_index i
@@ -29,6 +41,12 @@ HAVING bool_and(o.opcdefault AND a.attnotnull AND NOT EXISTS (
       AND a.attnum = ANY(n.conkey)))
 ORDER BY 1, 2
 """
+
+
+def not_null(connection: Connection, relids: Sequence[int]) -> tuple[tuple[int, str], ...]:
+    """The relid and the name of each column."""
+    rows = connection.execute(_NOT_NULL, (list(relids),)).fetchall()
+    return tuple((relid, name) for relid, name in rows)
 
 
 def unique_keys(

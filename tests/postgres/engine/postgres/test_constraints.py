@@ -1,10 +1,10 @@
-"""Which unique indexes are facts that a plan may rely on."""
+"""Which constraints are facts that a plan may rely on."""
 
 from __future__ import annotations
 
 import pytest
 
-from pgstream.engine.postgres.unique_keys import unique_keys
+from pgstream.engine.postgres.constraints import not_null, unique_keys
 
 FACTS = {
     "a primary key": ("CREATE TABLE t (a int PRIMARY KEY, b int)", [("a",)]),
@@ -40,6 +40,24 @@ def test_what_is_a_fact(database, case: str) -> None:
     connection.execute(definition)
     (relid,) = connection.execute("SELECT 't'::regclass::oid::bigint").fetchone()
     assert unique_keys(connection, [relid]) == tuple((relid, names) for names in wanted)
+
+
+NOT_NULL = {
+    "a key and a column": ("CREATE TABLE t (a int PRIMARY KEY, b int, c int NOT NULL)", ["a", "c"]),
+    "a partitioned table": (
+        "CREATE TABLE t (a int NOT NULL, b int) PARTITION BY RANGE (a)", ["a"]),
+    "inheritance": (
+        "CREATE TABLE t (a int PRIMARY KEY); CREATE TABLE child () INHERITS (t)", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NOT_NULL)
+def test_what_is_never_null(database, case: str) -> None:
+    connection = database.connect()
+    definition, wanted = NOT_NULL[case]
+    connection.execute(definition)
+    (relid,) = connection.execute("SELECT 't'::regclass::oid::bigint").fetchone()
+    assert not_null(connection, [relid]) == tuple((relid, name) for name in wanted)
 
 
 def test_an_index_that_is_not_valid_is_no_fact(database) -> None:
