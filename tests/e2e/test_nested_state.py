@@ -31,7 +31,7 @@ QUERIES = {
     " GROUP BY g) q ON q.g = b.g WHERE b.y >= q.m",
     "total": "SELECT id FROM b WHERE y > (SELECT avg(y) FROM b)",
     "moment": "SELECT id FROM a WHERE date '2020-01-01' + x <="
-    " (SELECT max(date '2020-01-01' + g - 5) FROM b WHERE b.id = a.id / 2)",
+    " (SELECT max(date '2020-01-01' + id % 60 - 5) FROM b WHERE b.g = a.id / 2)",
     "union": "SELECT t, sum(n) AS n FROM (SELECT t, count(*) AS n FROM a GROUP BY t UNION ALL"
     " SELECT 'b', count(DISTINCT g) FROM b) q GROUP BY t",
 }
