@@ -128,7 +128,7 @@ def test_explain_tells_what_nested_state_reads(ps: PgStream) -> None:
                  " q ON q.g = u.tid")  # fmt: skip
     told = dict(ps.explain("st"))
     assert "Nested State" not in told
-    assert "Aggregate sum(k1) by (k0), stored for what stands above it" in told["Hidden Table"]
+    assert "Aggregate sum(x) by (g), stored for what stands above it" in told["Hidden Table"]
     plan = prepare(ps.own, ps.table("st"), nested_state=False).plan
     (text,) = nested_state(plan)
-    assert text == "Aggregate sum(k1) by (k0): for a changed key reads public.t by g"
+    assert text == "Aggregate sum(x) by (g): for a changed key reads public.t by g"
