@@ -8,7 +8,7 @@ from functools import reduce
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pgstream.engine.carriers import union_carrier
+from pgstream.engine.carriers import BIGINT, union_carrier
 from pgstream.engine.rows import Rows, consolidated, one_spelling
 from pgstream.errors import NumericRange
 
@@ -118,6 +118,13 @@ def _ones(count: int) -> pa.Array:
     return pa.array([1] * count, pa.int64())
 
 
+def one_spelled(rows: Rows, width: int) -> Rows:
+    """The first columns as PostgreSQL compares them: −0 is 0, and there is one NaN."""
+    table = rows.table
+    columns = [one_spelling(c) if i < width else c for i, c in enumerate(table.columns)]
+    return Rows(pa.table(columns, names=table.column_names), rows.carriers)
+
+
 def moved_over(rows: Rows) -> Rows:
     """Per key, which all columns but the last are, the least and the greatest value of the last
     one; both NULL where a value came or went, or is NULL."""
@@ -135,3 +142,13 @@ def moved_over(rows: Rows) -> Rows:
     names = [*keys, value, f"c{len(keys) + 1}", "w"]
     columns = [*(grouped.column(key) for key in keys), *ends, _ones(grouped.num_rows)]
     return Rows(pa.table(columns, names=names), (*rows.carriers, rows.carriers[-1]))
+
+
+def counted(rows: Rows) -> Rows:
+    """Each key once, with how many rows have it, whatever their sign."""
+    table = rows.table.set_column(len(rows.carriers), "n", pc.abs(rows.table.column("w")))
+    keys = table.column_names[:-1]
+    grouped = table.group_by(keys, use_threads=False).aggregate([("n", "sum")])
+    columns = [*(grouped.column(key) for key in keys), grouped.column("n_sum")]
+    columns.append(_ones(grouped.num_rows))
+    return Rows(pa.table(columns, names=[*keys, f"c{len(keys)}", "w"]), (*rows.carriers, BIGINT))

@@ -15,6 +15,7 @@ from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.one_row import OneRow
+from pgstream.algebra.operators.order import Order
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan, Source
@@ -22,7 +23,7 @@ from pgstream.algebra.operators.semi_join import SemiJoin
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
-from pgstream.algebra.operators.window import DEFAULT_FRAME, Order, Window, WindowCall
+from pgstream.algebra.operators.window import DEFAULT_FRAME, Window, WindowCall
 from pgstream.algebra.types import BIGINT, BOOLEAN, INTEGER, NUMERIC
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -194,6 +195,8 @@ A, B = TABLES.values()
 X = Ref(1, INTEGER)
 COUNT = AggregateCall("count", None, BIGINT)
 NUMBER = WindowCall("row_number", (), None, (Order(1),), DEFAULT_FRAME, BIGINT)
+BY_K = WindowCall("row_number", (), None, (Order(1),), DEFAULT_FRAME, BIGINT)
+THE_FIRST = Call("<=", (Ref(2, BIGINT), Literal("1", BIGINT)), BOOLEAN)
 LARGEST = WindowCall("max", (X,), None, (), DEFAULT_FRAME, INTEGER)
 LESS = Call("<", (X, Ref(3, INTEGER)), BOOLEAN)
 
@@ -208,6 +211,8 @@ CASES: tuple[Node, ...] = (
     Aggregate(A, (), (AggregateCall("sum", 1, BIGINT),)),
     Window(A, (0,), (NUMBER, LARGEST)),
     Window(A, (), (NUMBER,)),
+    # Of which only the first rows are wanted.
+    *(Filter(Window(pick(A, (1, 0)), keys, (BY_K,), 1), THE_FIRST) for keys in ((), (0,), (1,))),
     Join(Shared(Join(A, B, ((0, 0),)), "cte"), B, ((1, 1),)),
     *(
         Join(A, B, ((0, 0),), condition, nulls)

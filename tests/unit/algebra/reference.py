@@ -16,11 +16,13 @@ from pgstream.algebra.operators.accumulate import Accumulate, Accumulator
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.first_rows import FirstKeys
 from pgstream.algebra.operators.join import Join, Pairing
 from pgstream.algebra.operators.key_filter import KeyFilter
 from pgstream.algebra.operators.negate import Consolidate, Negate
 from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.one_row import OneRow
+from pgstream.algebra.operators.order import Order
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.project import Project
@@ -31,7 +33,7 @@ from pgstream.algebra.operators.semi_join import SemiJoin
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
-from pgstream.algebra.operators.window import Order, Window, WindowCall
+from pgstream.algebra.operators.window import Window, WindowCall
 from pgstream.algebra.operators.working import Working
 
 LITERALS = {None: None, "t": True, "f": False}
@@ -112,8 +114,8 @@ def relation_of(
             return plus(*(Counter({row: w}) for row, w in pairs))
         case Negate(inner):
             return minus(of(inner))
-        case Consolidate(inner):
-            return plus(of(inner))
+        case Consolidate(inner, positive):
+            return Counter({r: w for r, w in plus(of(inner)).items() if w > 0 or not positive})
         case UnionAll(terms):
             return plus(*map(of, terms))
         case Weigh(inner, count):
@@ -141,6 +143,8 @@ def relation_of(
             return among(of(inner), indexes, of(keys))
         case Lookup(stored, indexes, Ranges() as ranges):
             return within(of(stored), indexes, ranges, of(ranges.input))
+        case Lookup(stored, indexes, FirstKeys() as first):
+            return first_of(of(stored), indexes, first, of(first.input))
         case Lookup(stored, indexes, keys):
             return among(of(stored), indexes, of(keys))
         case Keys(inner, indexes, nulls):
@@ -179,6 +183,28 @@ def within(rows: ZSet, indexes: tuple[int, ...], ranges: Ranges, change: ZSet) -
         return bool(ends) and x is not None and min(ends) <= x <= max(ends)
 
     return Counter({row: weight for row, weight in rows.items() if is_touched(row)})
+
+
+def first_of(rows: ZSet, indexes: tuple[int, ...], first: FirstKeys, change: ZSet) -> ZSet:
+    """The first rows of each touched partition: as many as are wanted, one more for each changed
+    row, and those that tie. The conditions of the laws are left to the filters above."""
+    assert not first.conditions
+    changed: Counter[Row] = Counter()
+    for row, weight in change.items():
+        changed[tuple(row[i] for i in first.indexes)] += abs(weight)
+    found: ZSet = Counter()
+    for key, number in changed.items():
+        part = {r: w for r, w in rows.items() if tuple(r[i] for i in indexes) == key}
+        ranked = sorted(part, key=lambda r: sort_key(r, first.order))
+        taken = 0
+        for position, row in enumerate(ranked):
+            ties = position and sort_key(row, first.order) == sort_key(
+                ranked[position - 1], first.order
+            )
+            if taken < first.number + number or ties:
+                found[row] += part[row]
+            taken += part[row]
+    return found
 
 
 def among(rows: ZSet, indexes: tuple[int, ...], keys: ZSet) -> ZSet:
@@ -341,6 +367,7 @@ def value(expression: Expression, row: Row) -> Any:
                 "*": lambda: first * second,
                 "=": lambda: first == second,
                 "<": lambda: first < second,
+                "<=": lambda: first <= second,
                 ">": lambda: first > second,
             }[function]()
     raise AssertionError(f"the reference does not evaluate {expression!r}")

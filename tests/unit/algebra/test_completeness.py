@@ -64,7 +64,7 @@ def test_every_operator_has_a_line_among_the_renderers() -> None:
     assert set(RENDERERS) == set(OPERATORS)
     unrendered = {o.__name__ for o, renderer in RENDERERS.items() if renderer is None}
     leaves = {o.__name__ for o in OPERATORS if issubclass(o, Leaf)} - {"OneRow"}
-    assert unrendered == leaves | {"ByPostgres", "Ranges"}
+    assert unrendered == leaves | {"ByPostgres", "FirstKeys", "Ranges"}
 
 
 def test_everything_on_sparks_list_has_a_rendering() -> None:

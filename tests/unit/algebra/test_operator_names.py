@@ -43,6 +43,10 @@ REASONS: dict[str, tuple[str, str]] = {
         "Aggregate Consolidate Filter Negate Project RowId Scan Stored Weigh",
         "finds the aggregate at the top, and builds the trees of a refresh",
     ),
+    "algebra/operators/first_rows.py": (
+        "Change Consolidate Filter Lookup Project Scan Stored UnionAll",
+        "finds the table whose first rows are wanted, and reads them",
+    ),
     "algebra/operators/linear_left.py": ("Ranges", "reads by the range of a threshold"),
     "algebra/thresholds.py": (
         "Join Project Scan SemiJoin",
@@ -54,12 +58,13 @@ REASONS: dict[str, tuple[str, str]] = {
         "puts hidden tables in the place of nested aggregates",
     ),
     "engine/spark/execution.py": (
-        "ByPostgres KeyFilter Lookup Ranges Shared Stored",
+        "ByPostgres FirstKeys KeyFilter Lookup Ranges Shared Stored",
         "binds what is at hand before Spark runs",
     ),
     "engine/postgres/handover.py": ("ByPostgres Scan", "is about ByPostgres alone"),
     "engine/postgres/changes.py": ("Change Scan", "reads the changes of tables"),
-    "engine/postgres/leaves.py": ("Lookup Ranges Scan Stored", "reads tables"),
+    "engine/postgres/leaves.py": ("FirstKeys Lookup Ranges Scan Stored", "reads tables"),
+    "engine/postgres/first_query.py": ("FirstKeys Scan", "writes what reads first rows"),
     "engine/postgres/range_query.py": ("Ranges Scan", "writes what reads a table by ranges"),
     "engine/postgres/queries.py": ("Scan", "writes what reads a table"),
     "engine/postgres/reading.py": ("Scan", "reads a table"),

@@ -16,12 +16,12 @@ from pgstream.algebra.lower.grouped import function_of
 from pgstream.algebra.lower.hoist import value
 from pgstream.algebra.lower.scope import Scope, Table
 from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.order import Order
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.window import (
     DEFAULT_FRAME,
     STAR,
     Frame,
-    Order,
     Window,
     WindowCall,
 )

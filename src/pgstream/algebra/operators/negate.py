@@ -27,8 +27,11 @@ class Negate(OfDeltaTrees, RowLocal):
 
 @dataclass(frozen=True, eq=False)
 class Consolidate(OfDeltaTrees, RowLocal):
+    positive: bool = False
+    """Rows with a negative weight are dropped, too."""
+
     def describe(self) -> str:
-        return "Consolidate"
+        return "Consolidate, positive" if self.positive else "Consolidate"
 
     @property
     def output_is_positive(self) -> bool:

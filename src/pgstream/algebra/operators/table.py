@@ -6,6 +6,7 @@ from pgstream.algebra.operators.accumulate import Accumulate
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.first_rows import FirstKeys
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.key_filter import KeyFilter
 from pgstream.algebra.operators.negate import Consolidate, Negate
@@ -44,6 +45,7 @@ OF_DELTA_TREES: tuple[type[Node], ...] = (
     Accumulate,
     Change,
     Consolidate,
+    FirstKeys,
     KeyFilter,
     Keys,
     Lookup,

@@ -17,6 +17,7 @@ from operator import add
 from typing import Self
 
 from pgstream.algebra.expressions import Expression, refs
+from pgstream.algebra.operators.first_rows import first_delta
 from pgstream.algebra.operators.key_filter import through_kept
 from pgstream.algebra.operators.key_local import local_delta
 from pgstream.algebra.operators.node import (
@@ -31,21 +32,8 @@ from pgstream.algebra.operators.node import (
     Restrict,
     names_at,
 )
+from pgstream.algebra.operators.order import Order
 from pgstream.algebra.types import Type
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """ORDER BY the column at `index`."""
-
-    index: int
-    descending: bool = False
-    nulls_first: bool = False
-
-    def written(self, column: str) -> str:
-        """In SQL, PostgreSQL's and Spark's alike."""
-        direction = "DESC" if self.descending else "ASC"
-        return f"{column} {direction} NULLS {'FIRST' if self.nulls_first else 'LAST'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +82,8 @@ class Window(Node):
     input: Node
     keys: tuple[int, ...]
     calls: tuple[WindowCall, ...]
+    first: int | None = None
+    """Above, only rows that have at most this number or rank are wanted."""
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -101,9 +91,15 @@ class Window(Node):
 
     def describe(self) -> str:
         listed = ", ".join(f"{c.function} ({c.frame})" for c in self.calls)
-        return f"Window {listed} by ({names_at(self.keys, self.input.columns)})"
+        first = "" if self.first is None else f", the first {self.first}"
+        return f"Window {listed} by ({names_at(self.keys, self.input.columns)}){first}"
 
     def delta(self, change: Calculus) -> Node | None:
+        if self.first is not None and change.delta(self.input) is not None:
+            order = self.calls[0].order
+            made = first_delta(self, self.keys, order, self.first, change)
+            if made is not None:
+                return made
         return local_delta(self, self.keys, change)
 
     def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:

@@ -21,9 +21,9 @@ from pgstream.algebra.optimize.everywhere import everywhere
 def merge_projects(tree: Node) -> Node:
     """The names of the tree's own columns stay."""
     made = everywhere(tree, _merged)
-    if isinstance(tree, Project) and not isinstance(made, Project):
-        return tree.with_inputs(made)
-    return made
+    if not isinstance(tree, Project):
+        return made
+    return replace(made, names=tree.names) if isinstance(made, Project) else tree.with_inputs(made)
 
 
 def _merged(node: Node) -> Node:

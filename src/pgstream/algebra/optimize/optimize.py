@@ -17,6 +17,7 @@ from pgstream.algebra.optimize.drop_joins import drop_joins
 from pgstream.algebra.optimize.drop_null_tests import drop_null_tests
 from pgstream.algebra.optimize.drop_true import drop_true
 from pgstream.algebra.optimize.factor_or import factor_or
+from pgstream.algebra.optimize.first_per_group import first_per_group
 from pgstream.algebra.optimize.keys import Constraints, Facts
 from pgstream.algebra.optimize.merge_projects import merge_projects
 from pgstream.algebra.optimize.prune_columns import prune_columns
@@ -53,6 +54,7 @@ REWRITES: tuple[Rewrite, ...] = (
     by_form(prune_columns),
     # Last: the others leave Projects that say little.
     by_form(merge_projects),
+    by_form(first_per_group),
 )
 MOST_ROUNDS = 10
 """More than any tree needs; two are usual."""

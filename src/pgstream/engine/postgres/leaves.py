@@ -12,8 +12,10 @@ import psycopg
 import pyarrow as pa
 from psycopg import sql
 
+from pgstream.algebra.operators.first_rows import FirstKeys
 from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.scan import Lookup, Scan, Stored
+from pgstream.engine.postgres.first_query import first_query
 from pgstream.engine.postgres.queries import (
     ONE,
     Size,
@@ -58,6 +60,8 @@ class Leaves:
             return self._in_ranges(
                 scan, node.keys, keys, range_query(scan, fields, node.keys, keys)
             )
+        if isinstance(node.keys, FirstKeys):
+            return self._few(scan, first_query(scan, fields, node.keys, keys))
         where = key_condition(fields, node.keys, keys)
         query = reading_query(scan.fields, _table(scan), where, ONE)
         text = query.as_string(self.reader)
@@ -73,6 +77,10 @@ class Leaves:
         the driver has room for."""
         if keys.columns[-1].null_count and not by.indexes:
             return None
+        return self._few(scan, query)
+
+    def _few(self, scan: Scan, query: sql.Composable) -> Bound | None:
+        """What is read once; None if the driver has no room for it."""
         text = query.as_string(self.reader)
         if text not in self._read:
             fits = self._fits(scan, query)

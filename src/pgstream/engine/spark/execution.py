@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from pgstream.algebra.calculus.trace import computed, gathered, trace
 from pgstream.algebra.operators.by_postgres import ByPostgres
+from pgstream.algebra.operators.first_rows import FirstKeys
 from pgstream.algebra.operators.key_filter import KeyFilter, key_filtered
 from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.ranges import Ranges
@@ -211,11 +212,11 @@ class Execution:
         return self._keys[keys]
 
     def _find_keys(self, keys: Keys) -> Rows | Kept | None:
-        is_range = isinstance(keys, Ranges)
+        is_more = isinstance(keys, Ranges | FirstKeys)  # than keys: only the driver finds it out
         found = trace(keys.input, keys.read)
         if found is None:
             if self.is_large(keys.input):
-                return None if is_range else self._keys_on_spark(keys)
+                return None if is_more else self._keys_on_spark(keys)
             found = computed(keys.input, keys.read)
             for node, _ in found:
                 self._compute_apart(node)
@@ -223,12 +224,12 @@ class Execution:
         for node, indexes in found:
             bound = self._bind(node)
             if not isinstance(bound, Rows):
-                if is_range:
+                if is_more:
                     return None
                 shown = gathered(found, keys)
                 return self._keys_on_spark(shown) if self.is_large(shown.input) else None
             parts.append(zsets.picked(bound, indexes))
-        return zsets.moved_over(zsets.total(parts)) if is_range else distinct_keys(keys, parts)
+        return keys_with_more(keys, parts) if is_more else distinct_keys(keys, parts)
 
     def _keys_on_spark(self, keys: Keys) -> Rows | Kept:
         """Few keys come to the driver, so that rows are looked up by them; many are kept."""
@@ -254,6 +255,13 @@ class Execution:
         """Keys that Spark must compute cost an action; the rows that show them are remembered."""
         if self._bind(node) is None:
             self._apart[node] = self.collect(node)
+
+
+def keys_with_more(keys: Keys, parts: list[Rows]) -> Rows:
+    """The keys, each with the range of its thresholds, or with the number of its changed rows."""
+    if isinstance(keys, Ranges):
+        return zsets.moved_over(zsets.one_spelled(zsets.total(parts), len(keys.indexes)))
+    return zsets.counted(zsets.one_spelled(zsets.concatenated(parts), len(keys.indexes)))
 
 
 def distinct_keys(keys: Keys, parts: list[Rows]) -> Rows:

@@ -13,6 +13,7 @@ from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.order import Order
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan, Source
@@ -20,7 +21,7 @@ from pgstream.algebra.operators.semi_join import SemiJoin
 from pgstream.algebra.operators.shared import Shared
 from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.algebra.operators.weigh import Weigh
-from pgstream.algebra.operators.window import DEFAULT_FRAME, Order, Window, WindowCall
+from pgstream.algebra.operators.window import DEFAULT_FRAME, Window, WindowCall
 from pgstream.algebra.optimize.connect_joins import connect_joins
 from pgstream.algebra.optimize.drop_groups import drop_groups
 from pgstream.algebra.optimize.drop_joins import drop_joins

@@ -10,11 +10,12 @@ from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Column, Node
+from pgstream.algebra.operators.order import Order
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.algebra.operators.union_all import UnionAll
-from pgstream.algebra.operators.window import DEFAULT_FRAME, Order, Window, WindowCall
+from pgstream.algebra.operators.window import DEFAULT_FRAME, Window, WindowCall
 from pgstream.algebra.placement.carry import carry
 from pgstream.algebra.types import BIGINT, BOOLEAN, INTEGER, NUMERIC, Equality, Type
 

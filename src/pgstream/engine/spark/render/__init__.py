@@ -9,6 +9,7 @@ from pgstream.algebra.operators.accumulate import Accumulate
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.first_rows import FirstKeys
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.key_filter import KeyFilter
 from pgstream.algebra.operators.negate import Consolidate, Negate
@@ -52,6 +53,7 @@ RENDERERS: dict[type[Node], Callable[..., Relation] | None] = {
     Change: None,
     Consolidate: consolidate,
     Filter: filter_,
+    FirstKeys: None,
     Join: join,
     KeyFilter: by_keys,
     Keys: keys,

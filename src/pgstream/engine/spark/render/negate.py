@@ -14,4 +14,5 @@ def negate(node: Negate, input: Relation) -> Relation:
 def consolidate(node: Consolidate, input: Relation) -> Relation:
     grouped = select(input.columns(), "SUM(w)", f"({input.sql})")
     by = f" GROUP BY {', '.join(input.names)}" if input.names else ""
-    return Relation(f"{grouped.sql}{by} HAVING SUM(w) <> 0", input.carriers)
+    kept = ">" if node.positive else "<>"
+    return Relation(f"{grouped.sql}{by} HAVING SUM(w) {kept} 0", input.carriers)
