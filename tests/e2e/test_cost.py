@@ -151,6 +151,9 @@ SHAPES = {
     " JOIN b ON b.k = q.t",
     "partitioned": "SELECT p.region, sum(p.v) AS total, count(*) AS n FROM p JOIN b ON b.k = p.k"
     " GROUP BY p.region",
+    "left, semi and anti": "SELECT a.id, b.label FROM a LEFT JOIN b ON b.k = a.k WHERE EXISTS"
+    " (SELECT FROM p WHERE p.k = a.k AND p.v > a.n)"
+    " AND NOT EXISTS (SELECT FROM b c WHERE c.k = a.n)",
     "partitioned rows": "SELECT region, v FROM p WHERE v > 3",
 }
 CHANGES = (

@@ -44,6 +44,8 @@ SUBQUERIES = {
     "not aggregated": "SELECT id, (SELECT u.y FROM u WHERE u.id = t.id) AS y FROM t",
     "all": "SELECT id FROM t WHERE x > ALL (SELECT y FROM u WHERE u.tid = t.g)",
     "rows not in": "SELECT id FROM t WHERE (x, g) NOT IN (SELECT y, tid FROM u)",
+    "not in keys": "SELECT id FROM t WHERE id NOT IN (SELECT u.id FROM u WHERE u.y > 1)"
+    " AND EXISTS (SELECT FROM u WHERE u.y IS NULL) AND x NOT IN (SELECT tid FROM u WHERE y > 7)",
     "in having": "SELECT g, sum(x) AS s FROM t GROUP BY g HAVING sum(x) > (SELECT avg(y) FROM u"
     " WHERE u.tid = t.g)",
     "grouped": "SELECT id FROM t WHERE x IN (SELECT max(y) FROM u WHERE u.tid = t.g GROUP BY u.y)",

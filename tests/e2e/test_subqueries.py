@@ -68,6 +68,10 @@ BY_KEYS = (
     " AS m, (SELECT count(*) FROM (SELECT DISTINCT v FROM b WHERE b.k = a.k) q) AS n FROM a",
     "SELECT id, (SELECT count(*) FROM c JOIN (SELECT k, v FROM b WHERE b.k = a.k) q ON q.v = c.z"
     " LEFT JOIN b d ON d.k = c.k) AS n FROM a",
+    "SELECT id FROM a WHERE k > ALL (SELECT v FROM b WHERE b.k = a.id)"
+    " AND k < ANY (SELECT sum(v) FROM b WHERE b.k = a.k GROUP BY v)",
+    "SELECT id, k > ALL (SELECT v FROM b WHERE b.k = a.id) AS r FROM a"
+    " WHERE k <> ALL (SELECT z FROM c) OR id = 3",
     "SELECT id FROM a WHERE EXISTS (SELECT FROM b JOIN c USING (k) WHERE k = a.k AND v <> a.id)",
 )
 CHANGES = (

@@ -115,13 +115,16 @@ def sources(tree: Node) -> Iterator[Source]:
 
 def unequal_joins(plan: Plan) -> Iterator[Pairing]:
     """Joins without an equality, unless one of their sides is a single row."""
-    single = {hidden.source for hidden in plan.hidden if not hidden.aggregate.keys}
+    single: set[Source] = set()
 
     def is_single(node: Node) -> bool:
         if isinstance(node, Project | Filter):
             return is_single(node.input)
         return is_one_row(node) or (isinstance(node, Scan) and node.source in single)
 
+    for hidden in plan.hidden:
+        if not hidden.aggregate.keys or is_single(hidden.aggregate.input):
+            single.add(hidden.source)
     trees = (*plan.trees, *(hidden.aggregate for hidden in plan.hidden))
     for node in (node for tree in trees for node in tree.walk()):
         if isinstance(node, Pairing) and not node.on and not any(map(is_single, node.inputs)):

@@ -10,7 +10,7 @@ computes. If that is empty, nothing above is computed. Equal aggregates share on
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pgstream.algebra.calculus.recursion import STATE_SCHEMA
 from pgstream.algebra.groups import Groups
@@ -18,8 +18,9 @@ from pgstream.algebra.operators.accumulate import finish_sql
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.node import Node
-from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Field, Scan, Source
+from pgstream.algebra.operators.semi_join import SemiJoin
 from pgstream.algebra.operators.shared import Shared
 
 
@@ -57,9 +58,17 @@ class Nesting:
         if node not in self._done:
             inputs = [self.rewritten(each) for each in node.inputs]
             made = node.with_inputs(*inputs) if inputs else node
+            if isinstance(made, SemiJoin) and needs_keys(made):
+                made = self._by_keys(made)
             stores = node is not self.kept and is_storable(made)
             self._done[node] = self._stored(made) if stores else without_share(made)
         return self._done[node]
+
+    def _by_keys(self, node: SemiJoin) -> SemiJoin:
+        """The right side as its distinct keys: of these only what comes or goes is a change."""
+        every = tuple(range(len(node.on)))
+        keys = self._stored(Aggregate(pick(node.right, node.right_keys), every, ()))
+        return replace(node, right=keys, on=tuple(zip(node.left_keys, every, strict=True)))
 
     def _stored(self, node: Node) -> Scan:
         assert isinstance(node, Aggregate)
@@ -75,6 +84,15 @@ class Nesting:
 def is_storable(node: Node) -> bool:
     """Whether accumulators tell all that it gives. The value of a subquery's only row has none."""
     return isinstance(node, Aggregate) and all(c.function != "single" for c in node.calls)
+
+
+def needs_keys(node: SemiJoin) -> bool:
+    """Whether the right side may change where no key comes or goes: it is more than a table, or
+    what is stored of one."""
+    right = node.right
+    while isinstance(right, Project | Shared):
+        right = right.inputs[0]
+    return bool(node.on) and node.condition is None and not isinstance(right, Scan)
 
 
 def without_share(node: Node) -> Node:

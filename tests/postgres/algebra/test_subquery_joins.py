@@ -30,10 +30,18 @@ JOINS = {
         "SemiJoin 2 =, Join 0 ?",
     # Unknown, if a NULL is on either side.
     "SELECT id FROM a WHERE k NOT IN (SELECT v FROM b)": "Join 0 ?, AntiJoin 1",
+    "SELECT id FROM a WHERE id NOT IN (SELECT v.id FROM a v WHERE v.x = a.k)":
+        "LeftJoin 1, AntiJoin 2",
+    "SELECT a.id FROM a LEFT JOIN a v ON v.id = a.k WHERE v.id NOT IN (SELECT w.id FROM a w)":
+        "Join 0 ?, AntiJoin 1, LeftJoin 1",
     "SELECT id FROM a WHERE k NOT IN (SELECT v FROM b WHERE b.k = a.x)": "LeftJoin 1, AntiJoin 2",
     "SELECT id, EXISTS (SELECT FROM b WHERE b.k = a.k) AS e FROM a": "LeftJoin 1",
     "SELECT id FROM a WHERE EXISTS (SELECT FROM b WHERE b.k = a.k) OR x = 1": "LeftJoin 1",
     "SELECT id FROM a WHERE EXISTS (SELECT FROM b WHERE b.k > a.k)": "SemiJoin 1 =, Join 0 ?",
+    "SELECT id FROM a WHERE x > ALL (SELECT v FROM b WHERE b.k = a.k)": "AntiJoin 1 ?",
+    "SELECT id FROM a WHERE x > ANY (SELECT max(v) FROM b WHERE b.k = a.k GROUP BY z)":
+        "SemiJoin 1 ?",
+    "SELECT id FROM a WHERE x <> ALL (SELECT v FROM b)": "Join 0 ?, AntiJoin 1",
     # Through GROUP BY, and out of a subquery in FROM.
     "SELECT id FROM a WHERE EXISTS (SELECT FROM b WHERE b.k = a.k GROUP BY z HAVING count(*) > 2)":
         "SemiJoin 1",

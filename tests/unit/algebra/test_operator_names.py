@@ -54,8 +54,8 @@ REASONS: dict[str, tuple[str, str]] = {
     ),
     "algebra/groups.py": ("Accumulate Aggregate RowId", "builds the trees of a stored aggregate"),
     "algebra/nested.py": (
-        "Aggregate Filter Project Scan Shared",
-        "puts hidden tables in the place of nested aggregates",
+        "Aggregate Filter Project Scan SemiJoin Shared",
+        "puts hidden tables in the place of nested aggregates and of the keys of semi-joins",
     ),
     "engine/spark/execution.py": (
         "ByPostgres FirstKeys KeyFilter Lookup Ranges Shared Stored",

@@ -34,11 +34,12 @@ def drop_groups(tree: Node, known: Constraints) -> tuple[Node, Facts]:
 
 
 def _key(node: Aggregate, known: Constraints) -> Key | None:
-    """A key of the rows that the grouping columns hold. Without any there is a row for no rows."""
+    """A key of the rows that the grouping columns hold. Without any there is a row for no rows.
+    What is always one row keeps its DISTINCT: stored, it tells whether that row has changed."""
     if not node.keys:
         return None
     found = keys_of(node.input, known)
-    return next((key for key in found if key.columns <= set(node.keys)), None)
+    return next((key for key in found if key.columns and key.columns <= set(node.keys)), None)
 
 
 def _values(node: Aggregate) -> tuple[Expression, ...] | None:

@@ -37,8 +37,8 @@ def drop_joins(tree: Node, known: Constraints) -> tuple[Node, Facts]:
 
 
 def _is_one_row(node: Node) -> bool:
-    """Whether it has one row, whatever the tables hold."""
-    while isinstance(node, Project):
+    """Whether it has one row, whatever the tables hold. The groups of one row are one."""
+    while isinstance(node, Project) or (isinstance(node, Aggregate) and node.keys):
         node = node.input
     return isinstance(node, OneRow) or (isinstance(node, Aggregate) and not node.keys)
 

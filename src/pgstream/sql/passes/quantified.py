@@ -10,6 +10,15 @@ After:  (SELECT CASE WHEN count(*) FILTER (WHERE NOT (x > q.c0)) > 0 THEN false
                      WHEN count(*) FILTER (WHERE (x > q.c0) IS NULL) > 0 THEN NULL
                      ELSE true END FROM (SELECT u.y FROM u) q(c0))
 
+As a condition of WHERE, where only its truth counts, it is a test of its own:
+
+Before: WHERE x > ANY (SELECT u.y FROM u)
+After:  WHERE EXISTS (SELECT FROM (SELECT u.y FROM u) q(c0) WHERE x > q.c0)
+
+Before: WHERE x > ALL (SELECT u.y FROM u)
+After:  WHERE NOT EXISTS (SELECT FROM (SELECT u.y FROM u) q(c0) WHERE NOT (x > q.c0) IS TRUE)
+
+x = ANY (SELECT …) is x IN (SELECT …), and x <> ALL (SELECT …) its negation.
 (a, b) IN (SELECT …) goes the way of = ANY, unless it is a condition of WHERE: there only its
 truth counts, and it stays. (a, b) < (SELECT …) compares with the one row of its subquery:
 
@@ -109,26 +118,46 @@ def _counted(node: exp.Expr, comparison: Comparison, alias: str) -> exp.Expr:
     """What stands in the place of the comparison."""
     operator, quantifier, rows = comparison
     value = operator.this
-    is_equality = quantifier == "ANY" and isinstance(operator, exp.EQ)
-    if is_equality and not isinstance(value, exp.Tuple):
-        return exp.In(this=value.copy(), query=_as_subquery(rows))
+    if not isinstance(value, exp.Tuple):
+        is_in = exp.In(this=value.copy(), query=_as_subquery(rows))
+        if quantifier == "ANY" and isinstance(operator, exp.EQ):
+            return is_in
+        if quantifier == "ALL" and isinstance(operator, exp.NEQ):
+            return exp.Not(this=exp.Paren(this=is_in))
+    if quantifier != "ONE" and _is_condition(node):
+        return _exists(node, comparison, alias)
     return _subquery(node, comparison, alias)
 
 
+def _exists(node: exp.Expr, comparison: Comparison, alias: str) -> exp.Expr:
+    """Whether a row decides: a true one of ANY, one that is not true of ALL."""
+    test, made = _over_rows(node, comparison, alias)
+    if comparison.quantifier == "ANY":
+        return exp.Exists(this=made.where(test, copy=False))
+    other = exp.Not(this=exp.Is(this=test, expression=exp.true()))
+    return exp.Not(this=exp.Paren(this=exp.Exists(this=made.where(other, copy=False))))
+
+
 def _subquery(node: exp.Expr, comparison: Comparison, alias: str) -> exp.Subquery:
-    operator, quantifier, rows = comparison
-    value = operator.this.copy()
+    test, made = _over_rows(node, comparison, alias)
+    quantifier = comparison.quantifier
+    result = test if quantifier == "ONE" else _verdict(test, quantifier == "ANY")
+    made.set("expressions", [exp.Alias(this=result, alias=exp.to_identifier("__pgs_test"))])
+    return exp.Subquery(this=made)
+
+
+def _over_rows(node: exp.Expr, comparison: Comparison, alias: str) -> tuple[exp.Expr, exp.Select]:
+    """The comparison with one row of the subquery, and a query of these rows."""
+    value = comparison.operator.this.copy()
     select = node.find_ancestor(exp.Select)
     relation = only_relation(select) if select else None
     if relation is not None:
         qualify(value, relation)
     values = value.expressions if isinstance(value, exp.Tuple) else [value]
     names, columns = _columns(alias, len(values))
-    test = exp.Paren(this=_test(operator, values, columns))
-    result = test if quantifier == "ONE" else _verdict(test, quantifier == "ANY")
-    made = exp.Select(expressions=[exp.Alias(this=result, alias=exp.to_identifier("__pgs_test"))])
-    made.set("from_", derived(_bare_rows(rows), alias, names))
-    return exp.Subquery(this=made)
+    rows = exp.Select(expressions=[])
+    rows.set("from_", derived(_bare_rows(comparison.rows), alias, names))
+    return exp.Paren(this=_test(comparison.operator, values, columns)), rows
 
 
 def _columns(alias: str, width: int) -> tuple[list[str], list[exp.Expr]]:

@@ -132,6 +132,26 @@ PAIRS = [
         "SELECT id FROM t WHERE (x IN (SELECT u.y FROM u))",
         id="= any",
     ),
+    pytest.param(
+        quantified,
+        "SELECT id FROM t WHERE ((k > 1) AND (x < ANY ( SELECT u.y FROM u)))",
+        "SELECT id FROM t WHERE ((k > 1) AND (EXISTS(SELECT FROM (SELECT u.y FROM u)"
+        " AS __pgs_q(__pgs_c0) WHERE (t.x < __pgs_q.__pgs_c0))))",
+        id="any as a condition",
+    ),
+    pytest.param(
+        quantified,
+        "SELECT id FROM t WHERE (x < ALL ( SELECT u.y FROM u))",
+        "SELECT id FROM t WHERE (NOT (EXISTS(SELECT FROM (SELECT u.y FROM u)"
+        " AS __pgs_q(__pgs_c0) WHERE NOT (t.x < __pgs_q.__pgs_c0) IS TRUE)))",
+        id="all as a condition",
+    ),
+    pytest.param(
+        quantified,
+        "SELECT (x <> ALL ( SELECT u.y FROM u)) AS b FROM t",
+        "SELECT (NOT (x IN (SELECT u.y FROM u))) AS b FROM t",
+        id="<> all",
+    ),
 ]
 
 
