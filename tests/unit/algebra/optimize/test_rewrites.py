@@ -16,7 +16,7 @@ from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.outer_join import OuterJoin
-from pgstream.algebra.operators.project import pick
+from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.operators.scan import Scan, Source
 from pgstream.algebra.operators.semi_join import SemiJoin
 from pgstream.algebra.optimize.drop_groups import drop_groups
@@ -90,6 +90,8 @@ def test_the_rows_stay_the_same(rewrite: Rewrite, tree: Node, world: World) -> N
     made, facts = rewrite(tree, Nothing())
     assert not facts
     assert [c.type for c in made.columns] == [c.type for c in tree.columns]
+    if isinstance(tree, Project):  # as the tree of a query is: it names the result
+        assert [c.name for c in made.columns] == [c.name for c in tree.columns]
     assert evaluate(whole(made), world, world.after) == evaluate(tree, world, world.after)
 
 

@@ -199,6 +199,11 @@ FIRE: dict[str, tuple[Callable[[Node], Node], Node, Node]] = {
         Project(Project(A, (PLUS, ref(1)), ("p", "q")), (ref(1), ref(0)), ("r", "s")),
         Project(A, (ref(1), PLUS), ("r", "s")),
     ),
+    "a projection that only names": (
+        merge_projects,
+        Project(Project(A, (PLUS, PLUS), ("p", "q")), (ref(0), ref(1)), ("r", "s")),
+        Project(A, (PLUS, PLUS), ("r", "s")),
+    ),
     "a projection that changes nothing": (
         merge_projects,
         Filter(pick(A, (0, 1)), is_one(0)),
