@@ -82,8 +82,22 @@ class Nesting:
 
 
 def is_storable(node: Node) -> bool:
-    """Whether accumulators tell all that it gives. The value of a subquery's only row has none."""
-    return isinstance(node, Aggregate) and all(c.function != "single" for c in node.calls)
+    """Whether accumulators tell all that it gives. The value of a subquery's only row has none. Of
+    equal extremes of a numeric without a declared scale, the stored one has its own zeros, and
+    what stands above may show them."""
+    if not isinstance(node, Aggregate):
+        return False
+    types = [column.type for column in node.input.columns]
+    return not any(
+        call.function == "single"
+        or (
+            call.function in ("min", "max")
+            and call.argument is not None
+            and types[call.argument].is_numeric
+            and types[call.argument].digits is None
+        )
+        for call in node.calls
+    )
 
 
 def needs_keys(node: SemiJoin) -> bool:
