@@ -71,6 +71,13 @@ SELECT t.region, count(*) FROM (
 -- constant_through_equality
 SELECT o.id, c.name FROM orders o JOIN customers c ON c.id = o.customer WHERE c.id = 7
 
+-- same_constant
+SELECT o.id, p.label FROM orders o, products p WHERE o.product = 7 AND p.id = 7
+
+-- equal_to_the_same
+SELECT o.id, c.name FROM orders o, customers c
+WHERE EXISTS (SELECT 1 FROM returns r WHERE r.order_id = o.id AND r.order_id = c.id)
+
 -- shared_twice
 WITH big AS (SELECT customer, sum(amount) AS total FROM orders GROUP BY customer)
 SELECT a.customer, b.customer AS other FROM big a JOIN big b ON b.total = a.total AND a.customer < b.customer

@@ -22,10 +22,11 @@ from pgstream.algebra.nested import Hidden, Nesting, scans_of
 from pgstream.algebra.operators.aggregate import Aggregate
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.negate import Consolidate, Negate
-from pgstream.algebra.operators.node import Column, Node, signature
+from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.row_id import RowId
 from pgstream.algebra.operators.scan import Field, Part, Scan, Source, Stored
+from pgstream.algebra.operators.signature import signature
 from pgstream.algebra.operators.union_all import add
 from pgstream.algebra.operators.weigh import Weigh
 from pgstream.algebra.placement.carry import carry
@@ -56,6 +57,8 @@ class Plan:
     """Nested aggregates whose accumulators are stored, those first that others read."""
     facts: tuple[str, ...] = ()
     """What the plan relies on besides the definition, in words: without it, it would be wrong."""
+    key: tuple[str, ...] | None = None
+    """The columns that tell the rows of the stream table apart, if that is known."""
 
     @property
     def trees(self) -> tuple[Node, ...]:
@@ -130,10 +133,11 @@ def plan(
     recursions: Sequence[Recursion] = (),
     hidden: Sequence[Hidden] = (),
     facts: Iterable[str] = (),
+    key: tuple[str, ...] | None = None,
 ) -> Plan:
     """The plan of a tree in which every expression stands where it is computed."""
     relied_on = tuple(sorted(facts))
-    return Plan(tree, _accumulated(tree), top, tuple(recursions), tuple(hidden), relied_on)
+    return Plan(tree, _accumulated(tree), top, tuple(recursions), tuple(hidden), relied_on, key)
 
 
 def nest(tree: Node, id_: int, recursions: Sequence[Recursion]) -> tuple[Node, tuple[Hidden, ...]]:

@@ -25,6 +25,7 @@ from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.order import Order
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.parameter import Parameter
+from pgstream.algebra.operators.partners import Partners
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.row_id import RowId
@@ -147,6 +148,9 @@ def relation_of(
             return first_of(of(stored), indexes, first, of(first.input))
         case Lookup(stored, indexes, keys):
             return among(of(stored), indexes, of(keys))
+        case Partners(lookups):
+            ways = [(each.indexes, of(each.keys)) for each in lookups]
+            return among_any(of(lookups[0].stored), ways)
         case Keys(inner, indexes, nulls):
             found = {tuple(row[i] for i in indexes) for row in occurring(inner, of)}
             return Counter({key: 1 for key in found if nulls or None not in key})
@@ -210,6 +214,13 @@ def first_of(rows: ZSet, indexes: tuple[int, ...], first: FirstKeys, change: ZSe
 def among(rows: ZSet, indexes: tuple[int, ...], keys: ZSet) -> ZSet:
     """A ⋉ K; Python's None equals None, as IS NOT DISTINCT FROM has it."""
     return Counter({r: w for r, w in rows.items() if tuple(r[i] for i in indexes) in keys})
+
+
+def among_any(rows: ZSet, ways: list[tuple[tuple[int, ...], ZSet]]) -> ZSet:
+    def is_found(row: Row) -> bool:
+        return any(tuple(row[i] for i in indexes) in keys for indexes, keys in ways)
+
+    return Counter({row: weight for row, weight in rows.items() if is_found(row)})
 
 
 def seen_as_rows(node: Node) -> tuple[Node, ...]:

@@ -10,7 +10,8 @@ import pytest
 
 import pgstream.algebra.operators as operators
 from pgstream.algebra.operators.join import Pairing
-from pgstream.algebra.operators.node import Leaf, Node, OfDeltaTrees
+from pgstream.algebra.operators.leaf import Leaf
+from pgstream.algebra.operators.node import Node, OfDeltaTrees
 from pgstream.algebra.operators.row_local import RowLocal
 from pgstream.algebra.operators.table import OF_DELTA_TREES, OF_QUERIES, OPERATORS
 from pgstream.algebra.placement import spark_list
@@ -64,7 +65,7 @@ def test_every_operator_has_a_line_among_the_renderers() -> None:
     assert set(RENDERERS) == set(OPERATORS)
     unrendered = {o.__name__ for o, renderer in RENDERERS.items() if renderer is None}
     leaves = {o.__name__ for o in OPERATORS if issubclass(o, Leaf)} - {"OneRow"}
-    assert unrendered == leaves | {"ByPostgres", "FirstKeys", "Ranges"}
+    assert unrendered == leaves | {"ByPostgres", "FirstKeys", "Partners", "Ranges"}
 
 
 def test_everything_on_sparks_list_has_a_rendering() -> None:

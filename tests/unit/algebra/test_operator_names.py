@@ -26,8 +26,16 @@ REASONS: dict[str, tuple[str, str]] = {
     "algebra/operators/outer_join.py": ("Filter", "checks above the join"),
     # the calculus
     "algebra/calculus/differentiate.py": (
-        "Consolidate Scan",
-        "a change is consolidated; the sources of a query are its scans",
+        "Consolidate Filter Negate Project Scan UnionAll",
+        "a change is consolidated, once; the sources of a query are its scans",
+    ),
+    "algebra/calculus/join_graph.py": (
+        "Filter Join Project",
+        "tells what stands between the relations of an inner join",
+    ),
+    "algebra/calculus/two_terms.py": (
+        "Consolidate Join Lookup Partners Scan Stored",
+        "is about inner joins alone, and reads their tables",
     ),
     "algebra/calculus/recursion.py": (
         "Consolidate Lookup Parameter Project RowId Scan Shared Stored Working",
@@ -47,6 +55,10 @@ REASONS: dict[str, tuple[str, str]] = {
         "Change Consolidate Filter Lookup Project Scan Stored UnionAll",
         "finds the table whose first rows are wanted, and reads them",
     ),
+    "algebra/operators/partners.py": (
+        "Lookup SemiJoin UnionAll",
+        "is made of lookups, and tells how Spark takes each of their rows once",
+    ),
     "algebra/operators/linear_left.py": ("Ranges", "reads by the range of a threshold"),
     "algebra/thresholds.py": (
         "Join Project Scan SemiJoin",
@@ -58,7 +70,7 @@ REASONS: dict[str, tuple[str, str]] = {
         "puts hidden tables in the place of nested aggregates and of the keys of semi-joins",
     ),
     "engine/spark/execution.py": (
-        "ByPostgres FirstKeys KeyFilter Lookup Ranges Shared Stored",
+        "ByPostgres FirstKeys KeyFilter Lookup Partners Ranges Shared Stored",
         "binds what is at hand before Spark runs",
     ),
     "engine/postgres/handover.py": ("ByPostgres Scan", "is about ByPostgres alone"),

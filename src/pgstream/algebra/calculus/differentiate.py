@@ -11,9 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pgstream.algebra.calculus.restrict import restrict
-from pgstream.algebra.operators.negate import Consolidate, over
+from pgstream.algebra.calculus.two_terms import shorter
+from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.negate import Consolidate, Negate, over
 from pgstream.algebra.operators.node import Keys, Node
+from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.scan import Part, Scan
+from pgstream.algebra.operators.union_all import UnionAll
 
 Changed = Mapping[int, frozenset[Part]]
 
@@ -23,9 +27,12 @@ class Differential:
 
     def __init__(self, changed: Changed) -> None:
         self.changed = changed
+        self._deltas: dict[Node, Node | None] = {}
 
     def delta(self, node: Node) -> Node | None:
-        return node.delta(self)
+        if node not in self._deltas:
+            self._deltas[node] = shorter(node, node.delta(self), self)
+        return self._deltas[node]
 
     def after(self, node: Node) -> Node:
         return self._state(node, after=True)
@@ -45,10 +52,26 @@ class Differential:
         return over(node, *(self._state(i, after) for i in node.inputs))
 
 
+class TermByTerm(Differential):
+    """Each change by itself: rows that stay are not among those that go and come."""
+
+    def delta(self, node: Node) -> Node | None:
+        return node.delta(self)
+
+
 def differentiate(tree: Node, changed: Changed) -> Node | None:
     """The change of the tree's result, consolidated; None if nothing can change."""
     delta = Differential(changed).delta(tree)
-    return delta and Consolidate(delta)
+    return delta and Consolidate(unconsolidated(delta))
+
+
+def unconsolidated(delta: Node) -> Node:
+    """The change as a sum whose equal rows need not meet before its end, where they do."""
+    if isinstance(delta, Consolidate) and not delta.positive:
+        return unconsolidated(delta.input)
+    if isinstance(delta, Filter | Negate | Project | UnionAll):
+        return delta.with_inputs(*map(unconsolidated, delta.inputs))
+    return delta
 
 
 def sources(tree: Node) -> dict[int, Scan]:

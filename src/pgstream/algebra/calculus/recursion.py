@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from pgstream.algebra.calculus.differentiate import Changed, Differential
+from pgstream.algebra.calculus.differentiate import Changed, Differential, TermByTerm
 from pgstream.algebra.expressions import Ref
 from pgstream.algebra.operators.negate import Consolidate
 from pgstream.algebra.operators.node import Column, Keys, Node
@@ -91,8 +91,9 @@ class Recursion:
         return self.with_row_id(Consolidate(Differential(changed).after(self.base)))
 
     def seed(self, changed: Changed) -> Node | None:
-        """What the changes of other tables do by themselves: Δ base + step(T before, Δ E)."""
-        change = Differential({r: p for r, p in changed.items() if r != self.source.relid})
+        """What the changes of other tables do by themselves: Δ base + step(T before, Δ E). Of UNION
+        each row that goes takes along what depends on it, so none may be there that stays."""
+        change = TermByTerm({r: p for r, p in changed.items() if r != self.source.relid})
         delta = add(change.delta(self.base), change.delta(self.over(self.table)))
         return delta and self.with_row_id(Consolidate(delta) if not self.distinct else delta)
 

@@ -7,13 +7,14 @@ without an answer cannot be built. `Keys` stand here because nodes are restricte
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, Protocol, Self
-from weakref import WeakValueDictionary
 
 from pgstream.algebra.expressions import Expression, to_postgres, travelling, values_read
+from pgstream.algebra.operators.expectation import Expectation
+from pgstream.algebra.operators.interned import Interned
 from pgstream.algebra.types import Type
 from pgstream.errors import UnsupportedExpression
 
@@ -63,36 +64,10 @@ class Calculus(Protocol):
         """Whether this part of a source's change is not empty."""
 
 
-class Expects(Protocol):
-    """How many rows, and how many different values, are expected."""
-
-    def rows(self, node: Node) -> float: ...
-
-    def distinct(self, node: Node, indexes: tuple[int, ...]) -> float:
-        """How many different values these columns have together; at least one."""
-
-    def changed(self, relid: int, part: str) -> float:
-        """How many rows of this part of a source's change there are."""
-
-    def stored(self, schema: str, table: str) -> float:
-        """How many rows a table has."""
-
-    def stored_values(self, schema: str, table: str, columns: Sequence[str]) -> float:
-        """How many different values columns of a table have together; at least one."""
+Expects = Expectation["Node"]
 
 
 # --- nodes ----------------------------------------------------------------------------------------
-
-_known: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
-
-
-class Interned(ABCMeta):
-    """Equal trees are one object. A delta tree holds the same parts in many places; so these
-    are compared and looked up in no time, and each is computed once."""
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        made = super().__call__(*args, **kwargs)
-        return _known.setdefault((cls, *vars(made).values()), made)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +181,11 @@ class Node(metaclass=Interned):
         return not self.inputs
 
     @property
+    def is_one_relation(self) -> bool:
+        """Whether a statement names one relation for it, whatever it is made of."""
+        return self.is_at_hand
+
+    @property
     def only_arranges(self) -> bool:
         """Whether its rows are those of its inputs, arranged otherwise."""
         return False
@@ -315,32 +295,6 @@ class Node(metaclass=Interned):
 
 
 @dataclass(frozen=True, eq=False)
-class Leaf(Node):
-    """It reads no other node."""
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return ()
-
-    def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
-        return None
-
-    def origins_of(self, index: int) -> tuple[Origin, ...]:
-        return ()
-
-    def rows_per_key(self, indexes: tuple[int, ...]) -> float:
-        """Few: it is a change, or made of one."""
-        return 1.0
-
-    def gives_nothing(self, is_empty: IsEmpty) -> bool:
-        return False
-
-    @property
-    def reads(self) -> Iterator[Origin]:
-        yield from ()
-
-
-@dataclass(frozen=True, eq=False)
 class OfDeltaTrees(Node):
     """It stands in delta trees only: nothing asks for its change, nor what it reads."""
 
@@ -373,6 +327,15 @@ class Keys(OfDeltaTrees):
 
     def describe(self) -> str:
         return f"Keys {names_at(self.indexes, self.input.columns)}"
+
+    @property
+    def is_one_relation(self) -> bool:
+        return True
+
+    @property
+    def output_is_positive(self) -> bool:
+        """Each key is there once, whatever the weights of the rows that show it."""
+        return True
 
     def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
         return None
@@ -407,16 +370,6 @@ class Keys(OfDeltaTrees):
     def in_words(self, names: list[str]) -> str:
         """By what columns of these names are restricted."""
         return ", ".join(names)
-
-
-def signature(tree: Node) -> str:
-    """The whole tree in words, each node once: equal for trees that compute the same."""
-    numbers = {node: i for i, node in enumerate(tree.walk())}
-    return "\n".join(
-        f"{node.describe()}: {', '.join(c.type.declared for c in node.columns)}"
-        f" of {[numbers[part] for part in node.parts]}"
-        for node in numbers
-    )
 
 
 # --- words ----------------------------------------------------------------------------------------

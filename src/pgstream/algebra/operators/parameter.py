@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgstream.algebra.operators.node import Column, Leaf, OfDeltaTrees
+from pgstream.algebra.operators.leaf import Leaf
+from pgstream.algebra.operators.node import Column, OfDeltaTrees
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import expm1, log1p
 
+from pgstream.algebra.operators.leaf import Leaf
 from pgstream.algebra.operators.negate import negate
 from pgstream.algebra.operators.node import (
     MANY,
@@ -27,7 +28,6 @@ from pgstream.algebra.operators.node import (
     Column,
     Expects,
     Keys,
-    Leaf,
     Node,
     OfDeltaTrees,
     Restrict,
@@ -88,15 +88,16 @@ class Scan(Leaf):
         return min((self.fields[i].per_value for i in indexes), default=MANY)
 
     def delta(self, change: Calculus) -> Node | None:
-        return add(*(self._changed(part, change) for part in Part))
+        return add(*(self.changed(part, change) for part in Part))
 
     def state(self, change: Calculus, after: bool) -> Node:
-        changed = self._changed(Part.PENDING if after else Part.COMMITTED, change)
+        changed = self.changed(Part.PENDING if after else Part.COMMITTED, change)
         state = add(Stored(self), changed if after else negate(changed))
         assert state is not None
         return state
 
-    def _changed(self, part: Part, change: Calculus) -> Node | None:
+    def changed(self, part: Part, change: Calculus) -> Node | None:
+        """This part of its change; None if it is empty."""
         return Change(self, part) if change.has_changed(self.source.relid, part) else None
 
     def with_computed(
@@ -174,6 +175,8 @@ class Lookup(OfDeltaTrees, Leaf):
     stored: Stored
     indexes: tuple[int, ...]
     keys: Keys
+    placed: bool = False
+    """Whether the rows come with their places in the table, which tell them apart."""
 
     @property
     def columns(self) -> tuple[Column, ...]:

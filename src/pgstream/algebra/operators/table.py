@@ -14,6 +14,7 @@ from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.parameter import Parameter
+from pgstream.algebra.operators.partners import Partners
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.row_id import RowId
@@ -51,6 +52,7 @@ OF_DELTA_TREES: tuple[type[Node], ...] = (
     Lookup,
     Negate,
     Parameter,
+    Partners,
     Ranges,
     RowId,
     Stored,

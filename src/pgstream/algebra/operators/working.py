@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgstream.algebra.operators.node import Calculus, Column, Leaf, Node
+from pgstream.algebra.operators.leaf import Leaf
+from pgstream.algebra.operators.node import Calculus, Column, Node
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache, wraps
 
 from pgstream.algebra.operators.node import Node
+from pgstream.algebra.optimize.close_equalities import close_equalities
 from pgstream.algebra.optimize.connect_joins import connect_joins
 from pgstream.algebra.optimize.drop_groups import drop_groups
 from pgstream.algebra.optimize.drop_joins import drop_joins
@@ -20,6 +21,7 @@ from pgstream.algebra.optimize.factor_or import factor_or
 from pgstream.algebra.optimize.first_per_group import first_per_group
 from pgstream.algebra.optimize.keys import Constraints, Facts
 from pgstream.algebra.optimize.merge_projects import merge_projects
+from pgstream.algebra.optimize.propagate_constants import propagate_constants
 from pgstream.algebra.optimize.prune_columns import prune_columns
 from pgstream.algebra.optimize.push_filters import push_filters
 from pgstream.algebra.optimize.strengthen_joins import strengthen_joins
@@ -48,6 +50,9 @@ REWRITES: tuple[Rewrite, ...] = (
     by_form(push_filters),
     # After filters have gone down: equalities in them are keys of joins now.
     by_form(connect_joins),
+    # After joins have the equalities that are written: what these imply.
+    by_form(close_equalities),
+    by_form(propagate_constants),
     drop_groups,
     drop_joins,
     # After joins were dropped: their other sides may read less.

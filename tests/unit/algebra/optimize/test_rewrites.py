@@ -102,6 +102,7 @@ def whole(tree: Node) -> Node:
         if not isinstance(node, Scan):
             return node
         table = TABLES[node.source.relid]
+        assert set(node.fields) <= set(table.fields)
         return pick(table, tuple(table.fields.index(field) for field in node.fields))
 
     return everywhere(tree, change)

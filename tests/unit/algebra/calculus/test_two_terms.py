@@ -1,0 +1,196 @@
+"""The change of a join of several relations by two joins: exact, and as long as the query."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pgstream.algebra.calculus.differentiate import Differential, differentiate
+from pgstream.algebra.calculus.two_terms import named_relations, two_terms
+from pgstream.algebra.expressions import Call, Literal, Ref
+from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
+from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.node import Node
+from pgstream.algebra.operators.outer_join import OuterJoin
+from pgstream.algebra.operators.partners import Partners
+from pgstream.algebra.operators.project import Project, pick
+from pgstream.algebra.operators.scan import Field, Lookup, Part, Scan, Source
+from pgstream.algebra.operators.semi_join import SemiJoin
+from pgstream.algebra.types import BIGINT, BOOLEAN, INTEGER
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from law_cases import tables
+from reference import World, ZSet, evaluate, minus, plus
+
+COMMITTED = frozenset((Part.COMMITTED,))
+
+
+def table(relid: int, per_value: float = 1.0) -> Scan:
+    """Statistics say that a value is there once; the rows of the tests do not care."""
+    fields = tuple(Field(name, INTEGER, per_value=per_value) for name in ("k", "x"))
+    return Scan(Source(relid, "public", f"t{relid}", is_stream=relid > 2), fields)
+
+
+A, B, C, D = SCANS = tuple(map(table, (1, 2, 3, 4)))
+BOTH = tuple(frozenset(parts) for n in (1, 2) for parts in combinations(Part, n))
+X = Ref(1, INTEGER)
+LESS = Call("<", (X, Ref(3, INTEGER)), BOOLEAN)
+POSITIVE = Call(">", (X, Literal("0", INTEGER)), BOOLEAN)
+FIRST_THREE = Join(Join(A, B, ((0, 0),)), C, ((3, 0),))
+COUNTED = Aggregate(B, (0,), (AggregateCall("count", None, BIGINT),))
+
+JOINS: dict[str, Node] = {
+    "chain of three": FIRST_THREE,
+    "chain of four": Join(FIRST_THREE, D, ((5, 0),)),
+    "chain, the last first": Join(D, FIRST_THREE, ((0, 5),)),
+    "star of three": Join(Join(A, B, ((0, 0),)), C, ((1, 0),)),
+    "star of four": Join(Join(Join(A, B, ((0, 0),)), C, ((1, 0),)), D, ((1, 1),)),
+    "the middle is in the middle": Join(B, Join(A, C, ((1, 1),)), ((0, 0),)),
+    "two and two": Join(Join(A, B, ((0, 0),)), Join(C, D, ((0, 0),)), ((1, 1),)),
+    "circle": Join(FIRST_THREE, D, ((5, 0), (1, 1))),
+    "two columns": Join(Join(A, B, ((0, 0), (1, 1))), C, ((0, 0), (3, 1))),
+    "with itself": Join(Join(A, A, ((0, 1),)), A, ((2, 1),)),
+    "with itself and another": Join(Join(A, B, ((0, 0),)), Join(A, C, ((0, 0),)), ((1, 1),)),
+    "twice the same join": Join(Join(A, B, ((0, 0),)), Join(A, B, ((0, 0),)), ((1, 1),)),
+    "where NULLs match": Join(
+        Join(A, B, ((0, 0),), None, True), C, ((3, 0),), None, nulls_match=True
+    ),
+    "some where NULLs match": Join(Join(A, B, ((0, 0),), None, True), C, ((1, 0),)),
+    "with conditions": Join(Join(A, B, ((0, 0),), LESS), C, ((3, 0),), LESS),
+    "over filters": Join(Join(Filter(A, POSITIVE), B, ((0, 0),)), Filter(C, POSITIVE), ((3, 0),)),
+    "filters between": Join(Filter(Join(A, B, ((0, 0),)), LESS), C, ((1, 0),)),
+    "projections between": Join(pick(Join(A, B, ((0, 0),)), (3, 0)), C, ((0, 0),)),
+    "a computed column beside": Join(
+        Project(Join(A, B, ((0, 0),)), (Ref(0, INTEGER), Call("+", (X, X), INTEGER)), ("k", "y")),
+        C,
+        ((0, 0),),
+    ),
+    "with groups": Join(Join(A, COUNTED, ((0, 0),)), C, ((1, 0),)),
+    "with groups in the middle": Join(Join(COUNTED, A, ((0, 0),)), C, ((0, 0),)),
+    "with an outer join": Join(Join(A, OuterJoin(B, D, ((1, 1),)), ((0, 0),)), C, ((1, 0),)),
+    "with a semi-join": Join(Join(A, SemiJoin(B, D, ((1, 1),)), ((0, 0),)), C, ((1, 0),)),
+    "without an equality": Join(Join(A, B, ()), C, ((1, 0),)),
+    "by a computed column": Join(
+        Project(Join(A, B, ((0, 0),)), (Call("+", (X, X), INTEGER),), ("y",)), C, ((0, 0),)
+    ),
+}
+# What keeps them from two joins, when all relations change.
+PLAIN = {
+    "with groups in the middle": "nobody can tell which rows of the groups two lookups find",
+    "without an equality": "nothing leads from A to B",
+    "by a computed column": "nothing leads to C",
+}
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[World, dict[int, frozenset[Part]]]:
+    """Any of the tables change, in any of the parts that they may."""
+    stored, committed, pending, changed = {}, {}, {}, {}
+    for scan in SCANS:
+        relid = scan.source.relid
+        parts = draw(st.sampled_from((frozenset(), *(BOTH if relid > 2 else (COMMITTED,)))))
+        before, now, after = draw(tables), draw(tables), draw(tables)
+        stored[relid] = now
+        committed[relid] = difference(now, before) if Part.COMMITTED in parts else Counter()
+        pending[relid] = difference(after, now) if Part.PENDING in parts else Counter()
+        if parts:
+            changed[relid] = parts
+    return World(stored, committed, pending), changed
+
+
+def difference(after: ZSet, before: ZSet) -> ZSet:
+    return plus(after, minus(before))
+
+
+@pytest.mark.parametrize("name", JOINS)
+@settings(max_examples=60, deadline=None)
+@given(found=worlds())
+def test_the_change_leads_from_before_to_after(
+    name: str, found: tuple[World, dict[int, frozenset[Part]]]
+) -> None:
+    world, changed = found
+    tree, change = JOINS[name], Differential(changed)
+    wanted = difference(evaluate(tree, world, world.after), evaluate(tree, world, world.before))
+    for delta in (change.delta(tree), two_terms(tree, change), tree.delta(change)):
+        if delta is not None:
+            assert plus(evaluate(delta, world)) == wanted
+            assert partners_are_their_parts(delta, world)
+
+
+def partners_are_their_parts(delta: Node, world: World) -> bool:
+    """However executors take each row once."""
+    nodes = [node for node in delta.walk() if isinstance(node, Partners)]
+    return all(evaluate(node.apart, world) == evaluate(node, world) for node in nodes)
+
+
+@pytest.mark.parametrize("name", JOINS)
+def test_where_it_applies(name: str) -> None:
+    everything = {scan.source.relid: COMMITTED for scan in SCANS}
+    assert (two_terms(JOINS[name], Differential(everything)) is None) == (name in PLAIN)
+
+
+def chain(tables: list[Scan]) -> Node:
+    tree: Node = tables[0]
+    for each in tables[1:]:
+        tree = Join(tree, each, ((len(tree.columns) - 1, 0),))
+    return tree
+
+
+def star(tables: list[Scan]) -> Node:
+    tree: Node = tables[0]
+    for each in tables[1:]:
+        tree = Join(tree, each, ((0, 0),))
+    return tree
+
+
+def relations_named(tree: Node, changed: int) -> int:
+    delta = differentiate(tree, dict.fromkeys(range(1, changed + 1), COMMITTED))
+    assert delta is not None
+    return named_relations(delta)
+
+
+@pytest.mark.parametrize("form", [chain, star])
+def test_the_change_of_a_join_grows_with_its_relations(
+    form: Callable[[list[Scan]], Node],
+) -> None:
+    """Each relation after, and before with its change; of two relations the plain rule."""
+    lengths = {n: relations_named(form(list(map(table, range(1, n + 1)))), n) for n in range(2, 9)}
+    assert lengths == {2: 6, 3: 9, 4: 12, 5: 15, 6: 18, 7: 21, 8: 24}
+
+
+@pytest.mark.parametrize("form", [chain, star])
+@pytest.mark.parametrize("number", range(3, 9))
+def test_each_way_is_gone_once_in_each_direction(
+    form: Callable[[list[Scan]], Node], number: int
+) -> None:
+    tree = form(list(map(table, range(1, number + 1))))
+    delta = differentiate(tree, dict.fromkeys(range(1, number + 1), COMMITTED))
+    assert delta is not None
+    assert sum(isinstance(node, Lookup) for node in delta.walk()) == 2 * (number - 1)
+
+
+def test_of_one_change_nothing_is_subtracted() -> None:
+    assert relations_named(chain(list(map(table, range(1, 9)))), 1) == 8
+
+
+@pytest.mark.parametrize("per_value", [5.0, 100.0])
+def test_not_where_frequent_keys_meet(per_value: float) -> None:
+    """A row of one relation would be joined with many that have not changed."""
+    tree = chain([table(relid, per_value) for relid in (1, 2, 3, 4)])
+    changed = dict.fromkeys((1, 2, 3, 4), COMMITTED)
+    assert two_terms(tree, Differential(changed)) is None
+
+
+def test_one_relation_may_have_frequent_keys() -> None:
+    """The many rows of one lead to one row each of all others."""
+    tree = Join(Join(table(2), table(1, 1000.0), ((0, 0),)), table(3), ((3, 0),))
+    changed = dict.fromkeys((1, 2, 3), COMMITTED)
+    assert two_terms(tree, Differential(changed)) is not None
