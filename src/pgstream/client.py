@@ -13,8 +13,10 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
+from pgstream.capture.buffers import open_buffers
 from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, Mode, RefreshResult, StreamTable
+from pgstream.catalog.repair import Repaired, repair
 from pgstream.compile.passes import check_text
 from pgstream.compile.prepare import prepare
 from pgstream.database import migrate
@@ -28,6 +30,7 @@ from pgstream.database.connection import connect as open_connection
 from pgstream.database.embedded import EmbeddedServer
 from pgstream.engine.spark.session import Sessions
 from pgstream.errors import PgStreamError, RefreshConflict, VolatileFunction
+from pgstream.monitor.health import Finding, find_faults
 from pgstream.monitor.verify import Verification, compare
 from pgstream.refresh.changes import find_changes
 from pgstream.refresh.explain import explain
@@ -176,6 +179,12 @@ class PgStream:
         return self._rows(self.connection, "SELECT * FROM pgstream.pgs_status()")
 
     @known_errors()
+    def health(self) -> list[Finding]:
+        """What is wrong, the worst first; nothing if all is well."""
+        with self.own.transaction():
+            return find_faults(self.own, self.settings)
+
+    @known_errors()
     def history(self, name: str, max_rows: int = 20) -> list[dict[str, Any]]:
         """The newest refreshes first, with everything that is recorded of them."""
         table = self.table(name)
@@ -216,6 +225,13 @@ class PgStream:
         )
 
     @known_errors()
+    def repair(self) -> list[Repaired]:
+        """Makes the catalog fit the database again, after a restore for example; what was not
+        whole."""
+        migrate.require_version(self.own)
+        return repair(self.own)
+
+    @known_errors()
     def table(self, name: str) -> StreamTable:
         """The catalog's record of a stream table."""
         return store.stream_table(self.own, name)
@@ -251,7 +267,9 @@ class PgStream:
             self.own.rollback()
 
     def _is_current(self, table: StreamTable) -> bool:
-        return find_changes(self.own, table, {}).nothing
+        relids = [source.relid for source in table.dependencies]
+        buffers = open_buffers(self.own, self.refresher.connections().notes, relids)
+        return find_changes(buffers, table, {}).nothing
 
     def _rows(
         self, connection: Connection, statement: str, parameters: Sequence[Any] = ()
@@ -274,6 +292,7 @@ def embedded(
         raise
     try:
         stream.install()
+        migrate.require(stream.own)  # it may have been restored from elsewhere
     except BaseException:
         stream.close()
         raise

@@ -8,6 +8,7 @@ PgStreamError
 ├── EmbeddedServerFailed         the embedded server does not start or stop
 ├── InternalError                a fault of pgstream's own
 ├── ProgramMissing               a program that a command calls is not installed
+├── RepairNeeded                 the database was restored, or its server upgraded
 ├── QueryError                   the defining query cannot be a stream table
 │   ├── SyntaxFault              it does not parse
 │   ├── EmptyQuery               there is nothing to parse
@@ -40,7 +41,11 @@ PgStreamError
     ├── NoWorker                 no worker is alive
     ├── WaitTimeout              the wait is over, the work is not
     ├── RecursionLimit           a recursive CTE does not end
-    └── SparkLost                Spark, its cluster or its session is gone (transient)
+    ├── SparkLost                Spark, its cluster or its session is gone (transient)
+    ├── TriggerError             a trigger on a stream table fails, or must not run
+    ├── WalUnavailable           a source must be captured from the WAL and cannot
+    ├── CaptureLost              changes in the WAL are lost; triggers take over (transient)
+    └── DecodingError            a message of the replication slot is not understood
 
 A code never changes and is never used twice. A transient error may pass when the same
 call is made again; a permanent one needs somebody to change something.
@@ -70,12 +75,8 @@ class PgStreamError(Exception):
         return self.message
 
     def __str__(self) -> str:
-        lines = [self.sentence]
-        if self.detail:
-            lines.append(self.detail)
-        if self.hint:
-            lines.append(f"Hint: {self.hint}")
-        return "\n".join(lines)
+        parts = (self.sentence, self.detail, self.hint and f"Hint: {self.hint}")
+        return "\n".join(part for part in parts if part)
 
 
 # --- set-up -------------------------------------------------------------------------------------
@@ -124,6 +125,12 @@ class ProgramMissing(PgStreamError):
     code = "PGS-0107"
 
 
+class RepairNeeded(PgStreamError):
+    """The catalog is that of another server: of one that was dumped, or upgraded."""
+
+    code = "PGS-0108"
+
+
 # --- queries ------------------------------------------------------------------------------------
 
 
@@ -151,12 +158,9 @@ class QueryError(PgStreamError):
     def sentence(self) -> str:
         if self.line is None:
             return self.message
-        position = f"line {self.line}" if self.column is None else self._line_and_column()
+        position = f"line {self.line}" + (f", column {self.column}" if self.column else "")
         stop = "." if self.message.endswith(".") else ""
         return f"{self.message.removesuffix('.')} ({position}){stop}"
-
-    def _line_and_column(self) -> str:
-        return f"line {self.line}, column {self.column}"
 
 
 class SyntaxFault(QueryError):
@@ -362,9 +366,20 @@ class IntegrityError(RefreshError):
 
 
 class SourceChanged(RefreshError):
-    """DDL changed a source."""
+    """DDL changed a source, so that the stream table with this id cannot be computed."""
 
     code = "PGS-0405"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        detail: str | None = None,
+        hint: str | None = None,
+        table_id: int | None = None,
+    ) -> None:
+        super().__init__(message, detail=detail, hint=hint)
+        self.table_id = table_id
 
 
 class NoWorker(RefreshError):
@@ -390,3 +405,29 @@ class SparkLost(RefreshError):
 
     code = "PGS-0409"
     transient = True
+
+
+class TriggerError(RefreshError):
+    """A trigger that somebody put on a stream table fails, or could change its rows."""
+
+    code = "PGS-0415"
+
+
+class WalUnavailable(RefreshError):
+    """The setting demands capture from the WAL, and something is in the way."""
+
+    code = "PGS-0420"
+
+
+class CaptureLost(RefreshError):
+    """Changes in the WAL cannot be read any more; triggers capture again, and the next refresh
+    reads whole tables."""
+
+    code = "PGS-0421"
+    transient = True
+
+
+class DecodingError(RefreshError):
+    """A message of the replication slot is not understood."""
+
+    code = "PGS-0422"

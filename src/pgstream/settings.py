@@ -157,8 +157,57 @@ class Settings:
         True,
         "Whether aggregates and DISTINCT below other operators are stored in hidden tables.",
     )
+    cdc_mode: str = _setting(
+        "trigger",
+        "How changes are captured: by triggers, or from the WAL.",
+        form="trigger|auto|wal",
+        words="trigger, auto or wal",
+    )
+    wal_transition_timeout: int = _setting(
+        300, "After how many seconds a transition from triggers to the WAL has failed.", 10, 3600
+    )
+    capture_errors: str = _setting(
+        "fail",
+        "Whether a write fails if its change cannot be captured, or the source is marked.",
+        form="fail|mark",
+        words="fail or mark",
+    )
+    block_source_ddl: bool = _setting(
+        False, "Whether DDL that changes what a stream table reads is refused."
+    )
     max_recursion: int = _setting(
         1000, "After how many rounds a recursive CTE counts as endless.", 1, 1_000_000
+    )
+
+    user_triggers: str = _setting(
+        "auto",
+        "How triggers that users put on stream tables are treated.",
+        form="auto|on|off",
+        words="auto, on or off",
+    )
+
+    buffer_warning_rows: int = _setting(
+        1_000_000, "Above how many waiting changes of a source operators are warned.", 1, 10**12
+    )
+    slot_lag_warning_mb: int = _setting(
+        100, "Above which lag of a replication slot operators are warned.", 1, 10**9
+    )
+
+    buffer_compact_rows: int = _setting(
+        100_000,
+        "From how many waiting changes on those that cancel out are deleted; 0 never.",
+        0,
+        10**12,
+    )
+    buffer_limit: int = _setting(
+        0,
+        "How many changes of a source may wait; at more, all are dropped and its readers are"
+        " refreshed in full; 0 keeps them.",
+        0,
+        10**12,
+    )
+    history_days: int = _setting(
+        90, "After how many days refreshes are deleted from the history; 0 never.", 0, 36_500
     )
 
     def __post_init__(self) -> None:

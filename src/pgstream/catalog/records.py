@@ -50,10 +50,6 @@ class Dependency:
     is_stream: bool
     columns: frozenset[str]
 
-    @property
-    def is_dropped(self) -> bool:
-        return not self.name
-
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -86,6 +82,7 @@ class StreamTable:
     columns: tuple[str, ...]
     dependencies: tuple[Dependency, ...] = field(default=())
     views: tuple[View, ...] = field(default=())
+    reinit_reason: str | None = None
 
     @property
     def full_name(self) -> str:
@@ -116,6 +113,12 @@ class RefreshResult:
     spark_actions: int = 0
     compute_ms: float = 0.0
     apply_ms: float = 0.0
+    analysis_ms: float = 0.0
+    """How long Spark took to analyse its statements: a part of `compute_ms`."""
+    planning_ms: float = 0.0
+    """How long it took to plan them, where that can be told; else it is in `running_ms`."""
+    running_ms: float = 0.0
+    """How long it took to run them."""
     total_ms: float = 0.0
     expected_rows: int | None = None
     """How many rows it was expected to read; None if nobody asked."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pgstream.catalog.records import (
@@ -16,6 +16,7 @@ from pgstream.catalog.records import (
     View,
 )
 from pgstream.database.connection import Connection
+from pgstream.database.quoting import compose, identifier
 
 _SELECT = """
 SELECT t.pgs_id, t.pgs_relid::bigint, t.pgs_schema, t.pgs_name, t.defining_query,
@@ -24,7 +25,8 @@ SELECT t.pgs_id, t.pgs_relid::bigint, t.pgs_schema, t.pgs_name, t.defining_query
        t.updated_at,
        ARRAY(SELECT a.attname::text FROM pg_attribute a
              WHERE a.attrelid = t.pgs_relid AND a.attnum > 0 AND NOT a.attisdropped
-               AND a.attname <> '__pgs_row_id' ORDER BY a.attnum)
+               AND a.attname <> '__pgs_row_id' ORDER BY a.attnum),
+       t.reinit_reason
 FROM pgstream.pgs_stream_tables t
 """
 _DEPENDENCIES = """
@@ -42,6 +44,12 @@ JOIN pg_class c ON c.oid = d.source_relid
 JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE d.pgs_id = ANY(%s) AND d.source_type = 'VIEW' ORDER BY d.source_relid
 """
+
+_TEXTS = (
+    ("pgs_stream_tables", "defining_query", "pgs_id"),
+    ("pgs_stream_tables", "query_with_views", "pgs_id"),
+    ("pgs_dependencies", "definition", "source_relid"),
+)
 
 
 def stream_tables(connection: Connection, ids: Iterable[int] | None = None) -> list[StreamTable]:
@@ -86,6 +94,7 @@ def _record(
         columns=tuple(row[17]),
         dependencies=dependencies,
         views=views,
+        reinit_reason=row[18],
     )
 
 
@@ -131,11 +140,13 @@ def complete_history(
         "UPDATE pgstream.pgs_refresh_history SET status = 'COMPLETED',"
         " end_time = clock_timestamp(), action = %s, reason = %s, changes_read = %s,"
         " rows_read = %s, rows_inserted = %s, rows_deleted = %s, spark_actions = %s,"
-        " compute_ms = %s, apply_ms = %s, expected_rows = %s, expected_ms = %s,"
+        " compute_ms = %s, apply_ms = %s, analysis_ms = %s, planning_ms = %s, running_ms = %s,"
+        " expected_rows = %s, expected_ms = %s,"
         " data_timestamp = %s WHERE refresh_id = %s",
         (result.action, result.reason, result.changes_read, result.rows_read,
          result.rows_inserted, result.rows_deleted, result.spark_actions, result.compute_ms,
-         result.apply_ms, result.expected_rows, result.expected_ms, timestamp, refresh_id),
+         result.apply_ms, result.analysis_ms, result.planning_ms, result.running_ms,
+         result.expected_rows, result.expected_ms, timestamp, refresh_id),
     )  # fmt: skip
 
 
@@ -171,19 +182,22 @@ def skip_history(connection: Connection, id_: int, initiator: Initiator, reason:
 
 def record_failure(
     connection: Connection, id_: int, message: str, max_errors: int | None, permanent: bool
-) -> None:
+) -> bool:
     """With this many failures in a row the table is in ERROR; None: this one does not lead there.
-    A permanent one does at once, if the table was never populated."""
+    A permanent one does at once, if the table was never populated. Whether it got there now."""
     with connection.transaction():
-        connection.execute(
-            "UPDATE pgstream.pgs_stream_tables SET consecutive_errors = consecutive_errors + 1,"
+        row = connection.execute(
+            "UPDATE pgstream.pgs_stream_tables t SET consecutive_errors = t.consecutive_errors + 1,"
             " last_error = %(message)s, updated_at = now(), status = CASE WHEN"
-            " status <> 'SUSPENDED' AND (consecutive_errors + 1 >= %(limit)s::int"
-            " OR %(permanent)s AND NOT is_populated)"
-            " THEN 'ERROR' ELSE status END WHERE pgs_id = %(id)s",
+            " t.status <> 'SUSPENDED' AND (t.consecutive_errors + 1 >= %(limit)s::int"
+            " OR %(permanent)s AND NOT t.is_populated) THEN 'ERROR' ELSE t.status END"
+            " FROM (SELECT pgs_id, status FROM pgstream.pgs_stream_tables"
+            "  WHERE pgs_id = %(id)s FOR UPDATE) was WHERE t.pgs_id = was.pgs_id"
+            " RETURNING t.status = 'ERROR' AND was.status <> 'ERROR'",
             {"id": id_, "message": message, "limit": max_errors, "permanent": permanent},
-        )
+        ).fetchone()
         _seal(connection, id_)
+    return bool(row and row[0])
 
 
 def _seal(connection: Connection, id_: int) -> None:
@@ -215,15 +229,19 @@ def advance(
     frontier: Mapping[str, Any],
     timestamp: Any,
 ) -> bool:
-    """Moves the frontier, if it is still the one the refresh started from."""
+    """Moves the frontier, if it is still the one the refresh started from, and nobody has asked
+    for a new start since."""
     cursor = connection.execute(
         "UPDATE pgstream.pgs_stream_tables SET frontier = %s::jsonb, data_timestamp = %s,"
         " last_refresh_at = clock_timestamp(), is_populated = true, needs_reinit = false,"
+        " reinit_reason = NULL,"
         " consecutive_errors = 0, last_error = NULL,"
         " status = CASE WHEN status IN ('INITIALIZING', 'ERROR') THEN 'ACTIVE' ELSE status END"
-        " WHERE pgs_id = %s AND frontier IS NOT DISTINCT FROM %s::jsonb",
-        (_json(frontier), timestamp, table.id, _json(table.frontier)),
-    )
+        " WHERE pgs_id = %s AND frontier IS NOT DISTINCT FROM %s::jsonb"
+        " AND (needs_reinit, coalesce(reinit_reason, '')) = (%s, %s)",
+        (_json(frontier), timestamp, table.id, _json(table.frontier), table.needs_reinit,
+         table.reinit_reason or ""),
+    )  # fmt: skip
     return cursor.rowcount == 1
 
 
@@ -240,6 +258,61 @@ def save_query(connection: Connection, id_: int, query: str) -> None:
     connection.execute(
         "UPDATE pgstream.pgs_stream_tables SET defining_query = %s WHERE pgs_id = %s",
         (query, id_),
+    )
+
+
+def source_relids(connection: Connection, ids: Iterable[int]) -> list[int]:
+    """What these stream tables read."""
+    rows = connection.execute(
+        "SELECT DISTINCT source_relid::bigint FROM pgstream.pgs_dependencies"
+        " WHERE pgs_id = ANY(%s) AND source_type <> 'VIEW'",
+        (list(ids),),
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def set_capture_errors(connection: Connection, mode: str) -> None:
+    """Of all sources that have another mode. It is kept here, where no writer can set it."""
+    connection.execute(
+        "SELECT pgstream._set_capture_errors(source_relid, %(mode)s)"
+        " FROM pgstream.pgs_change_tracking WHERE capture_errors <> %(mode)s"
+        " ORDER BY source_relid",
+        {"mode": mode},
+    )
+
+
+def ask_for_reinit(connection: Connection, id_: int, reason: str) -> None:
+    """The next refresh that succeeds computes everything again."""
+    connection.execute(
+        "UPDATE pgstream.pgs_stream_tables SET needs_reinit = true, reinit_reason = %s"
+        " WHERE pgs_id = %s",
+        (reason, id_),
+    )
+
+
+def save_texts(connection: Connection, id_: int, rewrite: Callable[[str], str]) -> None:
+    """All stored queries of a stream table, each rewritten."""
+    for table, column, key in _TEXTS:
+        names = {"t": identifier("pgstream", table), "c": identifier(column), "k": identifier(key)}
+        rows = connection.execute(
+            compose("SELECT {k}, {c} FROM {t} WHERE pgs_id = %s AND {c} IS NOT NULL", **names),
+            (id_,),
+        ).fetchall()
+        for found, text in rows:
+            connection.execute(
+                compose("UPDATE {t} SET {c} = %s WHERE pgs_id = %s AND {k} = %s", **names),
+                (rewrite(text), id_, found),
+            )
+
+
+def save_names(connection: Connection, id_: int) -> None:
+    """In the shapes, as they are in the stored queries now."""
+    connection.execute(
+        "UPDATE pgstream.pgs_dependencies d SET shape = d.shape || jsonb_build_object("
+        " 'schema', n.nspname, 'name', c.relname)"
+        " FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE d.pgs_id = %s AND c.oid = d.source_relid",
+        (id_,),
     )
 
 

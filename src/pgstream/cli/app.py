@@ -8,15 +8,18 @@ from pgstream.cli.alter import alter
 from pgstream.cli.bench import bench
 from pgstream.cli.bench_plans import plans
 from pgstream.cli.bench_tpch import tpch
+from pgstream.cli.bench_writes import writes
 from pgstream.cli.create import create
 from pgstream.cli.demo import demo
 from pgstream.cli.drop import drop
 from pgstream.cli.errors import Commands
 from pgstream.cli.explain import explain
+from pgstream.cli.health import health
 from pgstream.cli.history import history
 from pgstream.cli.init import init
 from pgstream.cli.list import list_tables
 from pgstream.cli.refresh import refresh
+from pgstream.cli.repair import repair
 from pgstream.cli.serve import serve
 from pgstream.cli.status import status
 from pgstream.cli.verify import verify
@@ -30,13 +33,15 @@ COMMANDS = (
     ("refresh", refresh),
     ("list", list_tables),
     ("status", status),
+    ("health", health),
     ("history", history),
     ("explain", explain),
     ("verify", verify),
+    ("repair", repair),
     ("serve", serve),
     ("bench", bench),
 )
-BENCHES = (("plans", plans), ("tpch", tpch))
+BENCHES = (("plans", plans), ("tpch", tpch), ("writes", writes))
 
 app = typer.Typer(
     cls=Commands,

@@ -55,12 +55,12 @@ def plans(
     for name in chosen:
         if name not in SCENARIOS:
             raise typer.BadParameter(f"There is no scenario {name}.", param_hint="--scenario")
-    sizes = _sizes(changes)
+    counts = sizes(changes, "--changes")
     from pgstream.bench.place import place  # imports Spark, which takes a second
     from pgstream.bench.plans import is_wrong, measure_plans
 
     with Steps(as_json) as steps, place(dsn, embedded, bench_settings(forced)) as stream:
-        found = measure_plans(stream, rows, sizes, chosen, cycles, steps.note)
+        found = measure_plans(stream, rows, counts, chosen, cycles, steps.note)
     if as_json:
         emit(found)
     else:
@@ -74,10 +74,11 @@ def bench_settings(forced: bool) -> Settings:
     return replace(settings, differential_max_change_ratio=0.0) if forced else settings
 
 
-def _sizes(text: str) -> list[int]:
+def sizes(text: str, option: str) -> list[int]:
+    """The numbers that an option lists."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdigit() and int(part) for part in parts):
-        raise typer.BadParameter(f"{text} is no list of numbers.", param_hint="--changes")
+        raise typer.BadParameter(f"{text} is no list of numbers.", param_hint=option)
     return [int(part) for part in parts]
 
 

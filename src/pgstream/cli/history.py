@@ -20,6 +20,9 @@ COLUMNS = (
     "rows_inserted",
     "rows_deleted",
     "spark_actions",
+    "analysis_ms",
+    "planning_ms",
+    "running_ms",
     "ms",
     "error_message",
 )

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from pgstream.cli.options import AsJson, Dsn, Embedded, address
+from pgstream.cli.options import AsJson, Dsn, Embedded
 from pgstream.cli.output import emit, say
-
-if TYPE_CHECKING:
-    from pgstream.client import PgStream
+from pgstream.cli.unrequired import opened
 
 
 def init(
@@ -39,7 +37,7 @@ def init(
 def _install(dsn: str | None, embedded: Path | None) -> dict[str, object]:
     from pgstream.database import migrate
 
-    with _opened(dsn, embedded) as stream:
+    with opened(dsn, embedded) as stream:
         ran = stream.install()
         return {"ran": ran, "schema": migrate.installed_version(stream.own)}
 
@@ -48,7 +46,7 @@ def _uninstall(dsn: str | None, embedded: Path | None) -> dict[str, object]:
     from pgstream.catalog import store
     from pgstream.database import migrate
 
-    with _opened(dsn, embedded) as stream:
+    with opened(dsn, embedded) as stream:
         if migrate.installed_version(stream.own) is None:
             return {"removed": False, "stream_tables": []}
         names = [table.full_name for table in store.stream_tables(stream.own)]
@@ -66,18 +64,3 @@ def _words(done: dict[str, object]) -> str:
     names = done["stream_tables"]
     listed = ", ".join(names) if isinstance(names, list) and names else "none"
     return f"pgstream is removed. Stream tables dropped: {listed}."
-
-
-def _opened(dsn: str | None, embedded: Path | None) -> PgStream:
-    """Like `database`, which requires what this command installs."""
-    from pgstream.client import PgStream
-    from pgstream.database.embedded import EmbeddedServer
-
-    if embedded is None:
-        return PgStream(address(dsn))
-    server = EmbeddedServer.start(embedded)
-    try:
-        return PgStream(server.dsn, server=server)
-    except BaseException:
-        server.stop()
-        raise

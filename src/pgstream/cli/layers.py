@@ -40,6 +40,9 @@ def _layer(result: RefreshResult) -> dict[str, Any]:
     return {
         **result.work,
         "compute_ms": round(result.compute_ms, 1),
+        "analysis_ms": round(result.analysis_ms, 1),
+        "planning_ms": round(result.planning_ms, 1),
+        "running_ms": round(result.running_ms, 1),
         "apply_ms": round(result.apply_ms, 1),
         "total_ms": round(result.total_ms, 1),
     }

@@ -15,7 +15,7 @@ from pgstream.algebra.lower.query import lower
 from pgstream.algebra.nested import Hidden
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.scan import Source
-from pgstream.algebra.optimize.keys import Facts
+from pgstream.algebra.optimize.keys import Facts, keys_of
 from pgstream.algebra.optimize.optimize import optimize
 from pgstream.algebra.plan import Plan, nest, place_expressions, plan
 from pgstream.algebra.top import Top, split_top
@@ -44,6 +44,7 @@ class Draft:
     recursions: tuple[Recursion, ...] = ()
     hidden: tuple[Hidden, ...] = ()
     facts: Facts = frozenset()
+    key: tuple[str, ...] | None = None
     plan: Plan | None = None
 
 
@@ -111,7 +112,16 @@ def _lowered(draft: Draft) -> Draft:
 def _optimized(draft: Draft) -> Draft:
     assert draft.tree is not None
     tree, facts = optimize(draft.tree, draft.catalog)
-    return replace(draft, tree=tree, facts=facts)
+    return replace(draft, tree=tree, facts=facts, key=_key(draft, tree))
+
+
+def _key(draft: Draft, tree: Node) -> tuple[str, ...] | None:
+    """The shortest key among the columns that users see."""
+    names = draft.table.columns
+    for key in keys_of(tree, draft.catalog):
+        if all(column < len(names) for column in key.columns):
+            return tuple(names[column] for column in sorted(key.columns))
+    return None
 
 
 def _housed(draft: Draft) -> Draft:
@@ -138,7 +148,7 @@ def _placed(draft: Draft) -> Draft:
 
 def _planned(draft: Draft) -> Draft:
     assert draft.tree is not None
-    made = plan(draft.tree, draft.top, draft.recursions, draft.hidden, draft.facts)
+    made = plan(draft.tree, draft.top, draft.recursions, draft.hidden, draft.facts, draft.key)
     return replace(draft, plan=made)
 
 

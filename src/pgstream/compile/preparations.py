@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from pgstream.catalog.records import Numerics, StreamTable
@@ -19,7 +20,7 @@ class Preparations:
         self, connection: Connection, table: StreamTable, numerics: Numerics, nested_state: bool
     ) -> Prepared:
         """The plan, for this transaction: what is checked here stays so until it ends."""
-        _hold_sources(connection, table)
+        hold_sources(connection, [d.relid for d in table.dependencies])
         connection.execute("SELECT pgstream._require_trusted_names(%s)", (table.id,))
         mark = (numerics, nested_state, self._mark(connection, table))
         found = self._known.get(table.id)
@@ -49,17 +50,18 @@ class Preparations:
             (relids,),
         ).fetchall()
         # Plans rely on them: without one, another plan gives the same rows.
-        known = unique_keys(connection, relids), not_null(connection, relids)
+        asked = unique_keys, not_null
+        known = tuple(constraints(connection, relids) for constraints in asked)
         return table.relid, table.defining_query, tuple(rows), known
 
 
-def _hold_sources(connection: Connection, table: StreamTable) -> None:
+def hold_sources(connection: Connection, relids: Iterable[int]) -> None:
     """Nobody alters or renames a source while it is read. Other kinds of relations cannot be
     locked."""
     found = connection.execute(
         "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
         " WHERE c.oid = ANY(%s::oid[]) AND c.relkind IN ('r', 'p') ORDER BY c.oid",
-        ([d.relid for d in table.dependencies],),
+        (list(relids),),
     ).fetchall()
     if found:
         names = joined(compose("ONLY {n}", n=identifier(*name)) for name in found)

@@ -16,8 +16,13 @@ from psycopg import sql
 
 from pgstream.database import sql_functions
 from pgstream.database.connection import own_path
-from pgstream.errors import NotInstalled, PgStreamError, VersionMismatch
+from pgstream.errors import NotInstalled, PgStreamError, RepairNeeded, VersionMismatch
 
+_DROP_SLOT = """
+SELECT pg_drop_replication_slot(s.slot_name)
+  FROM pg_replication_slots s JOIN pg_database d ON d.datname = s.database
+ WHERE s.database = current_database() AND s.slot_name = format('pg_stream_slot_%s', d.oid)
+"""
 _STORAGE = """
 SELECT n.nspname, c.relname
 FROM pgstream.pgs_stream_tables t
@@ -69,6 +74,18 @@ def installed_version(conn: psycopg.Connection) -> int | None:
 
 
 def require(conn: psycopg.Connection) -> None:
+    """Fail unless the database has the tables and the functions of this version, and what they
+    say is of this server."""
+    require_version(conn)
+    if not _value(conn, "SELECT pgstream._is_on_its_server()"):
+        raise RepairNeeded(
+            "this database was restored from a dump, or its server was upgraded",
+            detail="The catalog of pgstream knows tables by number and changes by transaction.",
+            hint="Run: pgstream repair",
+        )
+
+
+def require_version(conn: psycopg.Connection) -> None:
     """Fail unless the database has the tables and the functions of this version."""
     version = installed_version(conn)
     newest = migrations()[-1].number
@@ -96,8 +113,10 @@ def uninstall(conn: psycopg.Connection) -> None:
         conn.execute("SET LOCAL client_min_messages = warning")  # no notice per dropped object
         for storage in conn.execute(_STORAGE).fetchall():
             conn.execute(sql.SQL("DROP TABLE {} CASCADE").format(sql.Identifier(*storage)))
+        conn.execute("DROP PUBLICATION IF EXISTS pg_stream_publication")
         # The capture functions take their triggers with them.
         conn.execute("DROP SCHEMA pgstream_changes, pgstream_state, pgstream CASCADE")
+        conn.execute(_DROP_SLOT)  # last, for it cannot be undone
 
 
 def _apply(conn: psycopg.Connection, migration: Migration) -> None:

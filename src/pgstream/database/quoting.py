@@ -11,6 +11,10 @@ def identifier(*parts: str) -> sql.Identifier:
     return sql.Identifier(*parts)
 
 
+def literal(value: int | str) -> sql.Literal:
+    return sql.Literal(value)
+
+
 def compose(text: str, **parts: sql.Composable) -> sql.Composed:
     """The text with its {names} replaced by quoted parts."""
     return sql.SQL(text).format(**parts)

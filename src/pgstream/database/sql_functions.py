@@ -35,12 +35,18 @@ _STRANGE_FUNCTIONS = """
 SELECT oid::regprocedure::text FROM pg_proc
 WHERE pronamespace = 'pgstream'::regnamespace AND NOT oid = ANY (%s::regprocedure[]::oid[])
 """
-# Those that exist, unless a source has changed since: its next installation makes it again.
+# Those of sources that are captured by triggers, with buffers as these functions write them.
 _RENEW_CAPTURE = """
-SELECT pgstream._create_capture_function(t.source_relid)
+SELECT pgstream._fit_buffer(t.source_relid), pgstream._create_capture_function(t.source_relid)
   FROM pgstream.pgs_change_tracking t
  WHERE to_regprocedure(format('pgstream_changes.capture_%s()', t.source_relid)) IS NOT NULL
-   AND t.columns = pgstream._source_columns_json(t.source_relid)
+   AND t.source_relid IN (SELECT oid FROM pg_class)
+"""
+
+# Of stream tables that an earlier version has made.
+_SAVE_SHAPES = """
+SELECT pgstream._save_shapes(pgs_id)
+  FROM (SELECT DISTINCT pgs_id FROM pgstream.pgs_dependencies WHERE shape IS NULL) unknown
 """
 
 
@@ -103,6 +109,8 @@ def apply(conn: psycopg.Connection, files: Sequence[SqlFile]) -> None:
         if file.is_view:
             _replace(conn, file)
     conn.execute(_RENEW_CAPTURE)
+    conn.execute(_SAVE_SHAPES)
+    conn.execute("SELECT pgstream._create_event_triggers()")
     conn.execute("DELETE FROM pgstream.pgs_functions")
     conn.execute("INSERT INTO pgstream.pgs_functions (hash) VALUES (%s)", (hash_of(files),))
 

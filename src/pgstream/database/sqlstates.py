@@ -14,6 +14,8 @@ rights) pass unchanged, with their position.
     PS009  permission denied          PS020  the transaction cannot wait for a worker
     PS010  others read it             PS021  a function is volatile
     PS011  no such stream table       PS022  the stream table was never populated
+                                      PS023  DDL that is refused
+                                      PS031  a trigger could change its rows
 """
 
 import re
@@ -42,6 +44,7 @@ from pgstream.errors import (
     StreamTableNotFound,
     Suspended,
     SyntaxFault,
+    TriggerError,
     TypeMismatch,
     UnknownName,
     UnsupportedConstruct,
@@ -72,6 +75,8 @@ ERRORS: dict[str, type[PgStreamError]] = {
     "PS020": RefreshError,
     "PS021": VolatileFunction,
     "PS022": NotPopulated,
+    "PS023": DependentsExist,
+    "PS031": TriggerError,
     "0A000": UnsupportedConstruct,  # feature_not_supported
     "22P02": TypeMismatch,  # invalid_text_representation
     "3F000": UnknownName,  # invalid_schema_name
@@ -101,6 +106,7 @@ REFUSED = re.compile(
     r"((.+) is not supported in a stream table's query)(?: \(line (\d+), column (\d+)\))?\."
 )
 IN_FUNCTION = re.compile(r'(?:PL/\w+ function (\S+\([^)]*\))|SQL function "([^"]+)")')
+CALLED = re.compile(r'PL/\w+ function (?:"([^"]+)"|(\S+\([^)]*\)))')
 
 
 def translate(error: psycopg.Error, query: str | None = None) -> PgStreamError:
@@ -133,6 +139,13 @@ def user_function(context: str) -> str | None:
     if found is None or "pgstream." in context:  # ours, or under the caller's own search path
         return None
     return found[1] or found[2]
+
+
+def outermost_function(context: str) -> str | None:
+    """The function that our statement called, from PostgreSQL's CONTEXT, whose last line is the
+    outermost. Some languages give the name alone."""
+    found = CALLED.findall(context)
+    return (found[-1][0] or found[-1][1]) if found else None
 
 
 def path_hint(function: str) -> str:

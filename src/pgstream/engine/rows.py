@@ -20,6 +20,8 @@ class Rows:
 
     table: pa.Table
     carriers: tuple[Carrier, ...]
+    places: pa.ChunkedArray | None = None
+    """Where in their table the rows stand, if that was asked for."""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,19 @@ def concatenated(parts: Sequence[Rows]) -> Rows:
         ) from None
 
 
+def each_once(parts: Sequence[Rows]) -> Rows:
+    """The rows of all parts; one that stands at the same place in several of them, once."""
+    found = [part for part in parts if part.table.num_rows] or parts[:1]
+    if len(found) == 1:
+        return found[0]
+    places = [pa.table([part.places], names=["place"]) for part in found]
+    whole = concatenated(found)
+    numbers = pa.array(range(whole.table.num_rows), pa.int64())
+    numbered = pa.concat_tables(places).append_column("row", numbers)
+    first = numbered.group_by("place", use_threads=False).aggregate([("row", "min")])
+    return Rows(whole.table.take(first.column("row_min")), whole.carriers)
+
+
 def empty(rows: Rows) -> Rows:
     """No rows, of the same shape."""
     return Rows(rows.table.slice(0, 0), rows.carriers)

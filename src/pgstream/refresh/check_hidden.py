@@ -25,13 +25,14 @@ def check_hidden(cycle: Cycle, id_: int) -> tuple[Verification, ...] | None:
         (table,) = store.stream_tables(connections.apply, [id_])
         if table.refresh_mode is Mode.FULL:  # no changes are captured: all is as old as the rows
             return ()
-        if not find_changes(connections.reader, table, {}).nothing:
+        buffers = cycle.buffers([table])
+        if not find_changes(buffers, table, {}).nothing:
             return None
         prepared = cycle.prepared(table, table.numerics)
         cycle.sessions.revive()
         handover = cycle.handover(table)
         with closing(handover), cycle.execution(snapshot, handover) as execution:
-            tools = cycle.tools(prepared, SourceChanges(), Pending(), execution)
+            tools = cycle.tools(prepared, SourceChanges(), buffers, Pending(), execution)
             work = FollowNestedState(prepared.plan.hidden, whole=True).run(Work(tools))
             return tuple(
                 Verification(str(hidden.source), *tools.state(hidden).differences(groups))

@@ -6,15 +6,24 @@ The steps compute and apply consist of stages, in `refresh/stages`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from pgstream.capture.buffers import Buffers, open_buffers
 from pgstream.capture.clean import clean
+from pgstream.capture.wal.settle import settle
 from pgstream.catalog import store
-from pgstream.catalog.records import Action, Initiator, Numerics, RefreshResult, StreamTable
+from pgstream.catalog.records import (
+    Action,
+    Initiator,
+    Numerics,
+    RefreshResult,
+    Status,
+    StreamTable,
+)
 from pgstream.compile.preparations import Preparations
 from pgstream.compile.prepare import Prepared
 from pgstream.database.quoting import Name
@@ -30,19 +39,19 @@ from pgstream.engine.spark.views import Views
 from pgstream.engine.ways import Ways
 from pgstream.errors import (
     NumericRange,
-    PgStreamError,
     QueryError,
     RefreshConflict,
-    SourceChanged,
 )
+from pgstream.monitor.alerts import refresh_completed, resumed, send
 from pgstream.refresh.changes import SourceChanges, find_changes
 from pgstream.refresh.connections import Connections
 from pgstream.refresh.crash import crash_point
 from pgstream.refresh.decide import Decision, decide
 from pgstream.refresh.expect import Expectation, expect, sources_of
 from pgstream.refresh.explain import explain
-from pgstream.refresh.known import as_known
-from pgstream.refresh.snapshot import Snapshot, take_snapshot
+from pgstream.refresh.failed import failed
+from pgstream.refresh.settled_snapshot import settled_snapshot
+from pgstream.refresh.snapshot import Snapshot
 from pgstream.refresh.stages.run_stages import run_stages
 from pgstream.refresh.stages.stage import Step
 from pgstream.refresh.stages.stages_of import stages_of
@@ -85,18 +94,22 @@ class Cycle:
         attempts: dict[int, int] = {}
         current = ids[-1]
         try:
+            connections.notes.execute("SELECT pgstream._notice_crash()")
             for dead in store.fail_interrupted(connections.notes, ids):
                 drop_staging(connections.notes, dead)
+            store.set_capture_errors(connections.notes, self.settings.capture_errors)
             attempts = store.start_history(connections.notes, ids, self.initiator)
             crash_point("lock")
+            self.settle_capture(ids)
             own_xid = self.own_xid()
-            snapshot = take_snapshot(connections.reader)
+            snapshot = settled_snapshot(connections, ids)
             crash_point("snapshot")
             pending = Pending()
             results = []
             tables = {t.id: t for t in store.stream_tables(connections.apply, ids)}
+            buffers = self.buffers(tables.values())
             for current in ids:
-                result = self.refresh(tables[current], snapshot, own_xid, pending)
+                result = self.refresh(tables[current], buffers, snapshot, own_xid, pending)
                 store.complete_history(
                     connections.apply, attempts[current], result, snapshot.taken_at
                 )
@@ -106,7 +119,7 @@ class Cycle:
             connections.apply.commit()
             connections.reader.rollback()
         except BaseException as error:
-            self.failed(current, attempts, error)
+            failed(connections, self.settings, current, attempts, error)
             raise
         crash_point("clean")
         read = {source.relid for table in tables.values() for source in table.dependencies}
@@ -130,16 +143,26 @@ class Cycle:
         assert row is not None
         return int(row[0])
 
+    def settle_capture(self, ids: Sequence[int]) -> None:
+        """Before any transaction of ours writes: making a replication slot waits for those."""
+        settings = self.settings
+        settle(self.connections.notes, ids, settings.cdc_mode, settings.wal_transition_timeout)
+
+    def buffers(self, tables: Iterable[StreamTable]) -> Buffers:
+        """Under the reader's snapshot; all that it sees is in them."""
+        relids = {source.relid for table in tables for source in table.dependencies}
+        return open_buffers(self.connections.reader, self.connections.notes, relids)
+
     def refresh(
-        self, table: StreamTable, snapshot: Snapshot, own_xid: int, pending: Pending
+        self,
+        table: StreamTable,
+        buffers: Buffers,
+        snapshot: Snapshot,
+        own_xid: int,
+        pending: Pending,
     ) -> RefreshResult:
         """Steps 3 to 6 for one table."""
-        if any(source.is_dropped for source in table.dependencies):
-            raise SourceChanged(
-                f"A table that {table.full_name} reads has been dropped.",
-                hint=f"Drop it: SELECT pgstream.drop_stream_table('{table.full_name}');",
-            )
-        changes = find_changes(self.connections.reader, table, pending.rows)
+        changes = find_changes(buffers, table, pending.rows)
         crash_point("changes")
         decision = decide(
             table,
@@ -153,14 +176,18 @@ class Cycle:
         result = RefreshResult(table.full_name, decision.action, decision.reason)
         kept = {key: value for key, value in (table.frontier or {}).items() if key != "sources"}
         if decision.action is not Action.NO_DATA:
-            result, kept = self.compute_and_apply(table, changes, decision, snapshot, pending)
-        relids = [source.relid for source in table.dependencies]
-        frontier = {**snapshot.frontier(own_xid, relids), **kept}
+            result, kept = self.compute_and_apply(
+                table, changes, decision, buffers, snapshot, pending
+            )
+        read = {source.relid: source.is_stream for source in table.dependencies}
+        frontier = {**snapshot.frontier(own_xid, read), **kept}
         if not store.advance(self.connections.apply, table, frontier, snapshot.taken_at):
             raise RefreshConflict(
                 f"{table.full_name} was altered while it was being refreshed.",
                 hint="Refresh it again.",
             )
+        if table.status is Status.ERROR:
+            send(self.connections.apply, resumed(table.full_name))
         return result
 
     def compute_and_apply(
@@ -168,6 +195,7 @@ class Cycle:
         table: StreamTable,
         changes: SourceChanges,
         decision: Decision,
+        buffers: Buffers,
         snapshot: Snapshot,
         pending: Pending,
     ) -> tuple[RefreshResult, dict[str, str]]:
@@ -178,14 +206,14 @@ class Cycle:
         if numerics is Numerics.ON_SPARK:
             try:
                 with self.savepoints(prepared):
-                    result = self.attempt(prepared, changes, decision, snapshot, pending)
+                    result = self.attempt(prepared, changes, decision, buffers, snapshot, pending)
                     return result, prepared.mark
             except NumericRange as error:
                 prepared = self.prepared_by_postgres(table, error)
             if decision.action is Action.DIFFERENTIAL:
                 decision = Decision(Action.FULL, "a numeric is beyond Spark")
         decision = replace(decision, reason=f"{decision.reason}; PostgreSQL computes on numerics")
-        result = self.attempt(prepared, changes, decision, snapshot, pending)
+        result = self.attempt(prepared, changes, decision, buffers, snapshot, pending)
         return result, prepared.mark
 
     def numerics(self, table: StreamTable) -> Numerics:
@@ -229,6 +257,7 @@ class Cycle:
         prepared: Prepared,
         changes: SourceChanges,
         decision: Decision,
+        buffers: Buffers,
         snapshot: Snapshot,
         pending: Pending,
     ) -> RefreshResult:
@@ -241,7 +270,7 @@ class Cycle:
         stages = stages_of(prepared.plan, decision.is_whole)
         started, opening = time.perf_counter(), self.sessions.opening_s
         with self.execution(snapshot, handover) as execution:
-            tools = self.tools(prepared, changes, pending, execution)
+            tools = self.tools(prepared, changes, buffers, pending, execution)
             work = run_stages(stages, Step.COMPUTE, Work(tools))
         handover.close()
         crash_point("compute")
@@ -268,12 +297,13 @@ class Cycle:
         self,
         prepared: Prepared,
         changes: SourceChanges,
+        buffers: Buffers,
         pending: Pending,
         execution: Execution,
     ) -> Tools:
-        reader = self.change_reader(prepared.table, changes, pending, execution.handover)
-        limit = self.settings.max_recursion
-        return Tools(prepared, changes, reader, execution, self.connections, limit)
+        table = prepared.table
+        reader = self.change_reader(table, changes, buffers, pending, execution.handover)
+        return Tools(prepared, changes, reader, execution, self.connections, self.settings)
 
     def handover(self, table: StreamTable) -> Handover:
         ways = self.ways(self.settings.small_path_rows, self.settings.small_path_bytes)
@@ -287,7 +317,12 @@ class Cycle:
         return Execution(self.sessions, leaves, views, handover)
 
     def change_reader(
-        self, table: StreamTable, changes: SourceChanges, pending: Pending, handover: Handover
+        self,
+        table: StreamTable,
+        changes: SourceChanges,
+        buffers: Buffers,
+        pending: Pending,
+        handover: Handover,
     ) -> ChangeReader:
         frontiers = {
             d.relid: frontier
@@ -295,7 +330,7 @@ class Cycle:
             if (frontier := table.frontier_of(d.relid)) is not None
         }
         return ChangeReader(
-            self.connections.reader,
+            buffers,
             frontiers,
             changes.committed,
             pending.deltas,
@@ -307,11 +342,12 @@ class Cycle:
         return lambda relid: estimated_rows(self.connections.reader, *names[relid])
 
     def announce(self, results: list[RefreshResult]) -> None:
+        apply = self.connections.apply
         for result in results:
             if result.rows_inserted or result.rows_deleted:
-                self.connections.apply.execute(
-                    "SELECT pg_notify('pgstream_refresh', %s)", (result.name,)
-                )
+                apply.execute("SELECT pg_notify('pgstream_refresh', %s)", (result.name,))
+            if result.action is not Action.NO_DATA:
+                send(apply, refresh_completed(result))
 
     def skip(self, ids: Sequence[int]) -> list[RefreshResult]:
         reason = "another refresh of it, or of a table it reads, is running"
@@ -319,24 +355,6 @@ class Cycle:
         names = {table.id: table.full_name for table in tables}
         store.skip_history(self.connections.notes, ids[-1], self.initiator, reason)
         return [RefreshResult(names[id_], Action.SKIP, reason) for id_ in ids if id_ in names]
-
-    def failed(self, id_: int, attempts: dict[int, int], error: BaseException) -> None:
-        """Undoes everything and writes down what went wrong."""
-        connections = self.connections
-        connections.reset()
-        if connections.notes.closed:
-            return
-        known = as_known(error)
-        message = str(known)
-        passing = known.transient or not isinstance(error, Exception)  # such as Ctrl-C
-        limit = None if passing else self.settings.max_consecutive_errors
-        permanent = isinstance(error, PgStreamError) and not error.transient
-        store.fail_history(connections.notes, attempts.values(), message)
-        store.record_failure(connections.notes, id_, message, limit, permanent)
-        if attempts and (target := list(attempts)[-1]) != id_:
-            store.note_error(connections.notes, target, message)
-        for table_id in attempts:
-            drop_staging(connections.notes, table_id)
 
 
 def result_of(work: Work, decision: Decision) -> RefreshResult:
@@ -357,6 +375,9 @@ def result_of(work: Work, decision: Decision) -> RefreshResult:
         rows_inserted=applied.rows_inserted,
         rows_deleted=applied.rows_deleted,
         spark_actions=tools.execution.spark_actions,
+        analysis_ms=tools.execution.times.analysis,
+        planning_ms=tools.execution.times.planning,
+        running_ms=tools.execution.times.running,
         expected_rows=decision.expected.rows if decision.expected else None,
         expected_ms=decision.expected.ms if decision.expected else None,
         stages=work.ran,

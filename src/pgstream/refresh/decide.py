@@ -42,7 +42,8 @@ def decide(
 ) -> Decision:
     """`size` tells how many rows a source has, by relid."""
     if table.needs_reinit:
-        return Decision(Action.REINITIALIZE, "the definition of a source has changed")
+        reason = table.reinit_reason or "the definition of a source has changed"
+        return Decision(Action.REINITIALIZE, reason)
     if not table.is_populated:
         return Decision(Action.FULL, "first population")
     if table.refresh_mode is Mode.FULL:
@@ -52,6 +53,14 @@ def decide(
         return Decision(Action.FULL, "asked for", found.full if found else None)
     if changes.unknown:
         return Decision(Action.FULL, f"no frontier for {', '.join(changes.unknown)}")
+    if changes.incomplete:
+        names = ", ".join(changes.incomplete)
+        return Decision(Action.REINITIALIZE, f"rows of {names} were written in another shape")
+    if changes.overflown:
+        names = ", ".join(changes.overflown)
+        return Decision(Action.FULL, f"changes of {names} were dropped: buffer_limit")
+    if changes.failures:
+        return Decision(Action.FULL, f"not captured: {', '.join(changes.failures)}")
     if changes.truncated:
         return Decision(Action.FULL, f"TRUNCATE on {', '.join(changes.truncated)}")
     if changes.nothing:

@@ -1,12 +1,14 @@
 """The exported snapshot under which one cycle reads everything, and the frontier it gives.
 
 The committing transaction gets its xid *before* the snapshot is taken, so for the snapshot
-it is running. The frontier is that snapshot with this one transaction counted as seen: what
-the cycle writes has been seen by those who read it in the cycle.
+it is running. For a stream table among the sources, the frontier is that snapshot with this one
+transaction counted as seen: what the cycle writes has been seen by those who read it in the cycle.
+For any other source it is the snapshot: what triggers on a stream table write there is new.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,13 +23,11 @@ class Snapshot:
     lsn: str
     taken_at: datetime
 
-    def frontier(self, own_xid: int, relids: list[int]) -> dict[str, Any]:
-        entry = {
-            "snapshot": without(self.visible, own_xid),
-            "lsn": self.lsn,
-            "at": self.taken_at.isoformat(),
-        }
-        return {"sources": {str(relid): entry for relid in relids}}
+    def frontier(self, own_xid: int, read: Mapping[int, bool]) -> dict[str, Any]:
+        """`read` tells of each source, by relid, whether it is a stream table."""
+        at = {"lsn": self.lsn, "at": self.taken_at.isoformat()}
+        seen = {True: without(self.visible, own_xid), False: self.visible}
+        return {"sources": {str(r): {"snapshot": seen[own], **at} for r, own in read.items()}}
 
 
 def take_snapshot(reader: Connection) -> Snapshot:

@@ -17,12 +17,14 @@ import time
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
+from pgstream.capture.wal.drain import drain
 from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, RefreshResult, StreamTable
 from pgstream.database import migrate
-from pgstream.database.connection import Connection, connect, server_settings
+from pgstream.database.connection import Connection, DatabaseError, connect, server_settings
 from pgstream.engine.spark.session import Sessions
 from pgstream.errors import NotPopulated, SettingError, Suspended
+from pgstream.monitor.alerts import refresh_failed, send
 from pgstream.refresh.graph import upstream
 from pgstream.refresh.known import as_known
 from pgstream.refresh.refresher import Refresher
@@ -30,9 +32,12 @@ from pgstream.schedule.due import due, on_cron, periods, to_build
 from pgstream.schedule.events import Event, Report, failed, refreshed
 from pgstream.schedule.locks import announce_worker, look
 from pgstream.schedule.retry import Retries
+from pgstream.schedule.upkeep import Upkeep
+from pgstream.schedule.watch import Watch
 from pgstream.settings import DECLARED, Settings
 
 REQUESTS_SECONDS = 0.1
+DRAIN_SECONDS = 60.0
 RECONNECT_SECONDS = 1.0
 LONGEST_RECONNECT_SECONDS = 30.0
 
@@ -66,6 +71,9 @@ class Worker:
         self._every: dict[int, timedelta] = {}
         self._put_off: set[int] = set()  # until the next tick
         self._said: set[str] = set()
+        self._watch = Watch()
+        self._upkeep = Upkeep()
+        self._drained: datetime | None = None
 
     # --- life -------------------------------------------------------------------------------
 
@@ -141,7 +149,7 @@ class Worker:
     # --- work -------------------------------------------------------------------------------
 
     def tick(self) -> None:
-        """Requests first, because somebody waits; then new tables; then what is due."""
+        """Requests first, because somebody waits; then new tables; what is due; upkeep."""
         self._read_settings()
         self._put_off.clear()
         tables = store.stream_tables(self.connection)
@@ -151,6 +159,8 @@ class Worker:
         self._build(tables)
         if self.settings.enabled:
             self._refresh_due()
+        self._keep_up()
+        self._drain()
 
     def _answer_requests(self) -> None:
         locks = look(self.connection)
@@ -174,12 +184,38 @@ class Worker:
             if result is not None:
                 covered |= {each.name for each in (*result.upstream, result)}
 
+    def _drain(self) -> None:
+        """The server keeps its WAL until it is decoded, though nobody may refresh."""
+        now = self.clock()
+        if self._drained is not None and now - self._drained < timedelta(seconds=DRAIN_SECONDS):
+            return
+        self._drained = now
+        try:
+            drain(self.connection)
+        except Exception as error:
+            if self.connection.closed:
+                raise
+            self._once(Event("notice", f"the WAL is not decoded: {as_known(error).message}"))
+
     def _rests(self, table: StreamTable, tables: list[StreamTable]) -> bool:
         waiting = self.retries.waiting(self.clock())
         return any(each.id in waiting for each in upstream(table, tables))
 
     def _resting(self) -> set[int]:
         return self.retries.waiting(self.clock()) | look(self.connection).busy | self._put_off
+
+    def _keep_up(self) -> None:
+        """Alerts and upkeep. What fails there must not keep tables from being refreshed."""
+        now = self.clock()
+        try:
+            tables = store.stream_tables(self.connection)  # as they are after the refreshes
+            self._watch.look(self.connection, tables, self.settings, now)
+            for event in self._upkeep.work(self.connection, self.settings, now):
+                self.report(event)
+        except DatabaseError as error:
+            if self.connection.closed:
+                raise
+            self._once(Event("notice", f"upkeep failed: {as_known(error).sentence}"))
 
     # --- one refresh ------------------------------------------------------------------------
 
@@ -209,6 +245,7 @@ class Worker:
         if isinstance(error, Suspended | NotPopulated):  # raised before there is a history
             attempts = store.start_history(self.connection, [table.id], initiator)
             store.fail_history(self.connection, attempts.values(), str(error))
+            send(self.connection, refresh_failed(table.full_name, error))
         now = self.clock()
         self.retries.failed(table.id, now, self._every.get(table.id))
         for culprit in self._culprits(table):

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 import psycopg
 from psycopg import sql
 
 from pgstream.errors import IntegrityError
-from pgstream.storage.names import COMMA, by_value, grouped, identifiers, match, ungrouped
+from pgstream.storage.names import identifiers
+from pgstream.storage.removal import loose, removed_rows
 from pgstream.storage.target import Target
 from pgstream.storage.temporary import Temporary
+from pgstream.storage.user_triggers import Around
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
+    """A row that is updated is one that goes and one that comes."""
+
     rows_inserted: int
     rows_deleted: int
 
@@ -23,83 +28,83 @@ class Applied:
 NOTHING = Applied(0, 0)
 
 
-def apply(connection: psycopg.Connection, target: Target, delta: Temporary) -> Applied:
-    """Takes rows out and puts rows in; duplicates are counted, never merged."""
+def nothing_around(event: str) -> nullcontext[None]:
+    """The statement needs no company."""
+    return nullcontext()
+
+
+def apply(
+    connection: psycopg.Connection,
+    target: Target,
+    delta: Temporary,
+    around: Around = nothing_around,
+) -> Applied:
+    """Takes rows out and puts rows in; duplicates are counted, never merged. What touches no row
+    is not run: a statement has triggers, too."""
+    wanted = counted(connection, delta)
+    with applying(connection):
+        if wanted.rows_deleted:
+            with around("DELETE"):
+                _delete(connection, target, delta, wanted.rows_deleted)
+        if wanted.rows_inserted:
+            with around("INSERT"):
+                _insert(connection, target, delta)
+    return wanted
+
+
+def counted(connection: psycopg.Connection, delta: Temporary) -> Applied:
+    """How many rows the delta takes out and puts in."""
+    row = connection.execute(
+        sql.SQL(
+            "SELECT coalesce(sum(__pgs_weight) FILTER (WHERE __pgs_weight > 0), 0)::bigint,"
+            " coalesce(-sum(__pgs_weight) FILTER (WHERE __pgs_weight < 0), 0)::bigint FROM {}"
+        ).format(delta.name)
+    ).fetchone()
+    assert row is not None
+    return Applied(*row)
+
+
+@contextmanager
+def applying(connection: psycopg.Connection) -> Iterator[None]:
+    """The guard of stream tables lets us pass."""
     connection.execute("SET LOCAL pg_stream.applying = 'on'")
-    deleted = _delete(connection, target, delta)
-    inserted = connection.execute(
+    yield
+    connection.execute("SET LOCAL pg_stream.applying = 'off'")
+
+
+def require_all(target: Target, found: int, wanted: int) -> None:
+    if found != wanted:
+        raise IntegrityError(
+            f"{target.full_name} does not hold {wanted - found} of the {wanted} rows that "
+            "its change removes.",
+            hint="Refresh it in FULL mode; was the table changed by hand?",
+        )
+
+
+def _insert(connection: psycopg.Connection, target: Target, delta: Temporary) -> None:
+    connection.execute(
         sql.SQL(
             "INSERT INTO {} ({n}, __pgs_row_id) SELECT {n}, __pgs_row_id FROM {}"
             " CROSS JOIN LATERAL generate_series(1, __pgs_weight) AS copies(__pgs_copy)"
             " WHERE __pgs_weight > 0"
         ).format(target.table, delta.name, n=identifiers(target.names))
-    ).rowcount
-    connection.execute("SET LOCAL pg_stream.applying = 'off'")
-    return Applied(inserted, deleted)
-
-
-def _delete(connection: psycopg.Connection, target: Target, delta: Temporary) -> int:
-    row = connection.execute(
-        sql.SQL(
-            "SELECT coalesce(-sum(__pgs_weight), 0)::bigint FROM {} WHERE __pgs_weight < 0"
-        ).format(delta.name)
-    ).fetchone()
-    wanted = row[0] if row else 0
-    if not wanted:
-        return 0
-    loose = [c.name for c in target.columns if c.type.name == "numeric" and not c.type.digits]
-    removal = _removal_by_spelling(target, delta, loose) if loose else _removal(target, delta)
-    deleted = connection.execute(removal).rowcount
-    if deleted != wanted:
-        raise IntegrityError(
-            f"{target.full_name} does not hold {wanted - deleted} of the {wanted} rows that "
-            "its change removes.",
-            hint="Refresh it in FULL mode; was the table changed by hand?",
-        )
-    return deleted
-
-
-def _removal(target: Target, delta: Temporary) -> sql.Composed:
-    return sql.SQL(
-        "DELETE FROM {t} WHERE ctid = ANY(ARRAY("
-        " SELECT row_ctid FROM ("
-        "  SELECT s.ctid AS row_ctid, -d.__pgs_weight AS copies,"
-        "   row_number() OVER (PARTITION BY d.__pgs_number) AS copy"
-        "  FROM (SELECT *, row_number() OVER () AS __pgs_number"
-        "        FROM {} WHERE __pgs_weight < 0) d"
-        "  JOIN {t} s ON {}) found WHERE copy <= copies))"
-    ).format(delta.name, match(target.columns, "s", "d"), t=target.table)
-
-
-def _removal_by_spelling(target: Target, delta: Temporary, loose: Sequence[str]) -> sql.Composed:
-    """Of rows that differ in trailing zeros only, those with the delta's own zeros first.
-    What was removed then stands in the delta, as it was written: readers remove just that."""
-    columns = by_value(target.columns)
-    negative = sql.SQL(
-        "SELECT {n}, __pgs_row_id, ROW({l})::text AS __pgs_spelling, -__pgs_weight"
-        " AS __pgs_weight FROM {d} WHERE __pgs_weight < 0"
-    ).format(n=identifiers(target.names), l=identifiers(loose), d=delta.name)
-    groups = [grouped(column) for column in columns]
-    wanted = sql.SQL(
-        "SELECT {back}, __pgs_row_id, row_number() OVER () AS __pgs_number,"
-        " sum(__pgs_weight) AS __pgs_copies,"
-        " jsonb_object_agg(__pgs_spelling, __pgs_weight) AS __pgs_spellings"
-        " FROM ({negative}) negative GROUP BY {groups}, __pgs_row_id"
-    ).format(back=ungrouped(columns, groups), negative=negative, groups=COMMA.join(groups))
-    found = sql.SQL(
-        "SELECT s.ctid AS row_ctid, d.__pgs_number, d.__pgs_copies, row_number() OVER"
-        " (PARTITION BY d.__pgs_number, ROW({l})::text)"
-        "  <= coalesce((d.__pgs_spellings ->> ROW({l})::text)::bigint, 0) AS is_spelled"
-        " FROM ({wanted}) d JOIN {t} s ON {match}"
-    ).format(
-        l=identifiers(loose, "s"), wanted=wanted, t=target.table, match=match(columns, "s", "d")
     )
+
+
+def _delete(connection: psycopg.Connection, target: Target, delta: Temporary, wanted: int) -> None:
+    removal = sql.SQL("DELETE FROM {} WHERE ctid = ANY(ARRAY({}))").format(
+        target.table, removed_rows(target, delta)
+    )
+    if loose(target):
+        removal = _rewriting(removal, target, delta)
+    require_all(target, connection.execute(removal).rowcount, wanted)
+
+
+def _rewriting(removal: sql.Composed, target: Target, delta: Temporary) -> sql.Composed:
+    """What was removed then stands in the delta, as it was written: readers remove just that."""
     return sql.SQL(
-        "WITH gone AS (DELETE FROM {t} WHERE ctid = ANY(ARRAY(SELECT row_ctid FROM ("
-        " SELECT *, row_number() OVER (PARTITION BY __pgs_number ORDER BY is_spelled DESC)"
-        "  AS copy FROM ({found}) found) ranked WHERE copy <= __pgs_copies))"
-        " RETURNING {n}, __pgs_row_id),"
+        "WITH gone AS ({removal} RETURNING {n}, __pgs_row_id),"
         " replaced AS (DELETE FROM {d} WHERE __pgs_weight < 0)"
         " INSERT INTO {d} ({n}, __pgs_row_id, __pgs_weight)"
         " SELECT {n}, __pgs_row_id, -1 FROM gone"
-    ).format(t=target.table, found=found, d=delta.name, n=identifiers(target.names))
+    ).format(removal=removal, d=delta.name, n=identifiers(target.names))

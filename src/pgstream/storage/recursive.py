@@ -16,6 +16,7 @@ from pgstream.algebra.operators.scan import Field, Scan
 from pgstream.storage.apply import apply
 from pgstream.storage.indexes import create_index, index_lookups
 from pgstream.storage.names import COMMA, ROW_ID, type_sql
+from pgstream.storage.replica_identity import identify_rows
 from pgstream.storage.target import Target
 from pgstream.storage.temporary import load
 
@@ -39,6 +40,7 @@ class RecursiveTable:
                 target.table, COMMA.join(defined), ROW_ID
             )
         )
+        identify_rows(self.connection, target.table)
         create_index(self.connection, target.table, f"{self._prefix}_row_id", ["__pgs_row_id"])
 
     def index(self, looked_up: Iterable[Sequence[Field]]) -> None:

@@ -23,6 +23,7 @@ from pgstream.algebra.plan import Plan
 from pgstream.errors import IntegrityError
 from pgstream.storage.indexes import create_index, index_lookups
 from pgstream.storage.names import COMMA, ROW_ID, STATE_SCHEMA, identifiers, match, type_sql
+from pgstream.storage.replica_identity import identify_rows
 from pgstream.storage.temporary import Temporary, analyze, create_temporary
 
 
@@ -207,6 +208,7 @@ class State:
             defined=COMMA.join(defined),
             row_id=ROW_ID,
         )
+        identify_rows(self.connection, self.table)
         create_index(self.connection, self.table, f"{self.name}_row_id", ["__pgs_row_id"])
 
     # --- pieces -----------------------------------------------------------------------------

@@ -17,6 +17,8 @@ class Target:
     schema: str
     name: str
     columns: tuple[Column, ...]
+    key: tuple[str, ...] | None = None
+    """The columns that tell its rows apart, if that is known; () if it has one row at most."""
 
     @property
     def table(self) -> sql.Identifier:

@@ -173,6 +173,7 @@ class TopRows:
             " __pgs_weight bigint NOT NULL)",
             defined=COMMA.join(defined),
         )
+        self._run("ALTER TABLE {stored} REPLICA IDENTITY FULL")  # see replica_identity.py
         self._run("CREATE INDEX ON {stored} (__pgs_row_id)")
 
     # --- pieces -----------------------------------------------------------------------------

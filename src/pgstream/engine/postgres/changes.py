@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import psycopg
 from psycopg import sql
 
 from pgstream.algebra.operators.scan import Change, Part, Scan
+from pgstream.capture.buffers import Buffers
 from pgstream.capture.names import buffer
-from pgstream.capture.unseen import unseen
 from pgstream.engine.postgres.handover import Handover
 from pgstream.engine.postgres.queries import WEIGHT, uncancelled
 from pgstream.engine.postgres.reading import in_slices, net_rows
@@ -23,7 +22,7 @@ class ChangeReader:
     """`counts` and `frontiers` are those of buffers, by relid. `deltas` are the uncommitted
     changes of stream tables that this cycle refreshes, in the committing transaction."""
 
-    reader: psycopg.Connection
+    buffers: Buffers
     frontiers: Mapping[int, str]
     counts: Mapping[int, int]
     deltas: Mapping[int, sql.Identifier]
@@ -37,14 +36,16 @@ class ChangeReader:
 
     def _committed(self, scan: Scan) -> Bound:
         relid, ways = scan.source.relid, self.handover.ways
+        connection = self.buffers.connection(relid)
         where: sql.Composable = sql.SQL("__pgs_weight <> 0 AND {}").format(
-            unseen(self.frontiers[relid])
+            self.buffers.new(relid, self.frontiers[relid])
         )
         table: sql.Composable = buffer(relid)
         if not ways.through_driver(self.counts[relid], width_of(f.type for f in scan.fields)):
-            return in_slices(self.reader, scan, table, where, WEIGHT, self.handover.slices)
+            found = in_slices(connection, scan, table, where, WEIGHT, self.handover.slices)
+            return replace(found, computed=relid in self.buffers.decoded)
         if any(f.sql for f in scan.fields):
             table, where = uncancelled(scan, table, where)
-        rows = net_rows(self.reader, scan, table, where)
+        rows = net_rows(connection, scan, table, where)
         ways.hold(rows.table)
         return rows

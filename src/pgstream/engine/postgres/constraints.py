@@ -3,6 +3,9 @@
 A unique index is such a fact if it is valid, covers all rows and columns as they are, compares as
 `=` does, is checked at once, and none of its columns can be NULL. The rows of inheritance children
 are rows of the table, too; they are in no index of it, and may have NULLs of their own.
+
+A foreign key is no such fact: rows that come by replication, or while its triggers are disabled,
+are not asked for it.
 """
 
 from __future__ import annotations

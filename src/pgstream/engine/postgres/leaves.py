@@ -6,7 +6,7 @@ read by Spark's executors in slices, under the same snapshot.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import psycopg
 import pyarrow as pa
@@ -14,7 +14,8 @@ from psycopg import sql
 
 from pgstream.algebra.operators.first_rows import FirstKeys
 from pgstream.algebra.operators.ranges import Ranges
-from pgstream.algebra.operators.scan import Lookup, Scan, Stored
+from pgstream.algebra.operators.scan import Field, Lookup, Scan, Stored
+from pgstream.algebra.types import TEXT
 from pgstream.engine.postgres.first_query import first_query
 from pgstream.engine.postgres.queries import (
     ONE,
@@ -27,6 +28,9 @@ from pgstream.engine.postgres.range_query import range_query
 from pgstream.engine.postgres.reading import in_slices, read_rows
 from pgstream.engine.rows import Bound, Large, Rows, no_rows
 from pgstream.engine.ways import Ways
+
+PLACE = Field("__pgs_place", TEXT, "tableoid::text || ctid::text")
+"""Under one snapshot, no two rows of a table or of its partitions stand at the same place."""
 
 
 @dataclass
@@ -63,12 +67,24 @@ class Leaves:
         if isinstance(node.keys, FirstKeys):
             return self._few(scan, first_query(scan, fields, node.keys, keys))
         where = key_condition(fields, node.keys, keys)
-        query = reading_query(scan.fields, _table(scan), where, ONE)
+        return self._by_keys(scan, where, node.placed)
+
+    def _by_keys(self, scan: Scan, where: sql.Composable, placed: bool) -> Bound | None:
+        fields = (*scan.fields, PLACE) if placed else scan.fields
+        query = reading_query(fields, _table(scan), where, ONE)
         text = query.as_string(self.reader)
         if text not in self._read:  # other keys of the tree may have the same values
             fits = self._fits(scan, query)
-            self._read[text] = self._counted(scan, query) if fits else self._sliced(scan, where)
+            read = self._placed if placed else self._counted
+            self._read[text] = read(scan, query) if fits else self._sliced(scan, where)
         return self._read[text]
+
+    def _placed(self, scan: Scan, query: sql.Composable) -> Rows:
+        """The rows, and where in the table they stand."""
+        found = self._counted(replace(scan, fields=(*scan.fields, PLACE)), query)
+        place = f"c{len(scan.fields)}"
+        table = found.table.drop_columns([place])
+        return Rows(table, found.carriers[:-1], found.table.column(place))
 
     def _in_ranges(
         self, scan: Scan, by: Ranges, keys: pa.Table, query: sql.Composable

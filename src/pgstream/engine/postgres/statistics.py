@@ -56,7 +56,7 @@ def read_statistics(
 def per_value(connection: psycopg.Connection, source: Source) -> dict[str, float]:
     """How many rows are expected to have the same value of a column, where that is known."""
     table = read_statistics(connection, [source]).tables.get((source.schema, source.name))
-    if table is None or not table.rows:
+    if table is None:
         return {}
     return {column: max(table.rows / n, 1.0) for column, n in table.distinct.items()}
 

@@ -21,6 +21,7 @@ from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.first_rows import FirstKeys
 from pgstream.algebra.operators.key_filter import KeyFilter, key_filtered
 from pgstream.algebra.operators.node import Keys, Node
+from pgstream.algebra.operators.partners import Partners
 from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.scan import Lookup, Stored
 from pgstream.algebra.operators.shared import Shared
@@ -35,6 +36,7 @@ from pgstream.engine.spark.relation import Relation
 from pgstream.engine.spark.render import Leaf, render
 from pgstream.engine.spark.render.key_filter import keys as keys_of
 from pgstream.engine.spark.session import Sessions
+from pgstream.engine.spark.times import Times
 from pgstream.engine.spark.views import Views
 from pgstream.engine.spark.write_staged import write_staged
 
@@ -48,9 +50,11 @@ class Execution:
     views: Views
     handover: Handover
     spark_actions: int = 0
+    times: Times = field(default_factory=Times)
     _given: dict[Node, Bound] = field(default_factory=dict)
     _keys: dict[Keys, Rows | Kept | None] = field(default_factory=dict)
     _looked_up: dict[Lookup, Bound] = field(default_factory=dict)
+    _partners: dict[Partners, Rows | None] = field(default_factory=dict)
     _apart: dict[Node, Bound | None] = field(default_factory=dict)
     _empty: dict[Node, bool] = field(default_factory=dict)
     _large: dict[Node, bool] = field(default_factory=dict)
@@ -87,7 +91,7 @@ class Execution:
         with self.rendered(node) as (session, relation):
             if relation.sql not in self._results:
                 self.spark_actions += 1
-                rows = session.sql(relation.sql).toArrow()
+                rows = self.times.collected(session, relation.sql)
                 self._results[relation.sql] = rows
                 self.leaves.ways.hold(rows)
             return Rows(self._results[relation.sql], relation.carriers)
@@ -101,8 +105,9 @@ class Execution:
                 for i, c in enumerate(relation.carriers)
             ]
             self.spark_actions += 1
-            frame = session.sql(relation.sql).selectExpr(*items, "w")
-            write_staged(frame, self.views.dsn, staging)
+            frame = self.times.analysed(session, relation.sql).selectExpr(*items, "w")
+            with self.times.taken("running"):
+                write_staged(frame, self.views.dsn, staging)
             return relation.carriers
 
     @contextmanager
@@ -161,6 +166,8 @@ class Execution:
             return self._apart[node]
         if isinstance(node, Lookup):
             return self._look_up(node)
+        if isinstance(node, Partners):
+            return self._united(node)
         return self.leaves.stored(node) if isinstance(node, Stored) else None
 
     def _look_up(self, node: Lookup) -> Bound | None:
@@ -174,6 +181,20 @@ class Execution:
             if found is not None:
                 self._looked_up[node] = found
         return found
+
+    def _united(self, node: Partners) -> Rows | None:
+        """None if executors find some of the rows."""
+        if node not in self._partners:
+            found = [self._bind(lookup) for lookup in node.lookups]
+            rows = [each for each in found if isinstance(each, Rows)]
+            self._partners[node] = self._each_once(rows) if len(rows) == len(found) else None
+        return self._partners[node]
+
+    def _each_once(self, parts: list[Rows]) -> Rows:
+        rows = zsets.each_once(parts)
+        if all(rows is not part for part in parts):
+            self.leaves.ways.hold(rows.table)
+        return rows
 
     def _computed_apart(self, node: ByPostgres | Shared) -> Bound | None:
         """Costs an action of its own."""
@@ -196,6 +217,9 @@ class Execution:
             return self.views.relation(bound, session)
         if isinstance(node, Lookup):  # of too many keys: read all, then filter
             return render(key_filtered(node.stored, node.indexes, node.keys), leaf, self.is_empty)
+        if isinstance(node, Partners):
+            is_small = session is self.sessions.small
+            return render(node.apart, leaf, self.is_empty, single_task=is_small)
         return None
 
     # --- keys -------------------------------------------------------------------------------
@@ -238,7 +262,8 @@ class Execution:
             if wanted.sql not in self._kept:
                 most = self.leaves.ways.most_keys
                 self.spark_actions += 1
-                some = session.sql(f"SELECT * FROM ({wanted.sql}) t LIMIT {most + 1}").toArrow()
+                first = f"SELECT * FROM ({wanted.sql}) t LIMIT {most + 1}"
+                some = self.times.collected(session, first)
                 are_few = some.num_rows <= most
                 self._kept[wanted.sql] = (
                     distinct_keys(keys, [Rows(some, wanted.carriers)])
@@ -249,7 +274,7 @@ class Execution:
 
     def _keep(self, relation: Relation, session: SparkSession) -> Kept:
         self.spark_actions += 1
-        return self.views.keep(relation, session)
+        return self.views.keep(relation, session, self.times)
 
     def _compute_apart(self, node: Node) -> None:
         """Keys that Spark must compute cost an action; the rows that show them are remembered."""

@@ -21,6 +21,7 @@ from pgstream.engine.spark.relation import Relation, Select
 from pgstream.engine.spark.remote import is_remote
 from pgstream.engine.spark.session import Sessions
 from pgstream.engine.spark.slices import sliced
+from pgstream.engine.spark.times import Times
 from pgstream.engine.ways import Ways
 
 _numbers = itertools.count()
@@ -44,12 +45,14 @@ class Views:
             self._made[session, id(bound)] = made
         return made[1]
 
-    def keep(self, relation: Relation, session: SparkSession) -> Kept:
+    def keep(self, relation: Relation, session: SparkSession, times: Times) -> Kept:
         """What the relation gives, computed now and kept by the executors. Statements that read
         it do not grow by what it is made of."""
-        frame = session.sql(relation.sql)
-        # Through Connect a checkpoint belongs to the thread's active session, whichever made it.
-        frame = frame.persist() if is_remote(session) else frame.localCheckpoint()
+        frame = times.analysed(session, relation.sql)
+        with times.taken("running"):
+            # Through Connect a checkpoint belongs to the thread's active session, whichever made
+            # it.
+            frame = frame.persist() if is_remote(session) else frame.localCheckpoint()
         return Kept(self._name(frame, session), relation.carriers)
 
     def drop(self) -> None:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pgstream.refresh.stages.stage import Stage, Step
 from pgstream.refresh.stages.work import Work, known
-from pgstream.storage.apply import apply
+from pgstream.storage.apply_to_users import Triggers, apply_to_users
 
 
 @dataclass(frozen=True)
@@ -20,5 +20,7 @@ class ApplyDelta(Stage):
 
     def run(self, work: Work) -> Work:
         tools = work.tools
-        applied = apply(tools.connections.apply, tools.target, known(work.delta))
+        triggers = Triggers(tools.settings.user_triggers)
+        delta = known(work.delta)
+        applied = apply_to_users(tools.connections.apply, tools.target, delta, triggers)
         return replace(work, applied=applied)

@@ -27,7 +27,8 @@ class FollowRecursion(Stage):
     def run(self, work: Work) -> Work:
         for recursion in self.recursions:
             tools = work.tools
-            fixpoint = Fixpoint(recursion, tools.execution, work.changed, tools.max_recursion)
+            limit = tools.settings.max_recursion
+            fixpoint = Fixpoint(recursion, tools.execution, work.changed, limit)
             follow = _whole if self.whole else _change
             work = follow(work, recursion, fixpoint)
         return work

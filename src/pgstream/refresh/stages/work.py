@@ -21,6 +21,7 @@ from pgstream.engine.rows import Rows
 from pgstream.engine.spark.execution import Execution
 from pgstream.refresh.changes import SourceChanges
 from pgstream.refresh.connections import Connections
+from pgstream.settings import Settings
 from pgstream.storage.apply import NOTHING, Applied
 from pgstream.storage.names import state_name
 from pgstream.storage.state import State
@@ -40,7 +41,7 @@ class Tools:
     reader: ChangeReader
     execution: Execution
     connections: Connections
-    max_recursion: int
+    settings: Settings
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
 
     @property
@@ -50,7 +51,8 @@ class Tools:
     @cached_property
     def target(self) -> Target:
         table = self.prepared.table
-        return Target(table.id, table.relid, table.schema, table.name, self.plan.columns)
+        plan = self.plan
+        return Target(table.id, table.relid, table.schema, table.name, plan.columns, plan.key)
 
     def state(self, groups: Groups) -> State:
         name = state_name(self.target.id)

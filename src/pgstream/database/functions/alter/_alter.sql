@@ -8,11 +8,13 @@ DECLARE
     id bigint := pgstream._resolve(p_name);
     new_schedule text := pgstream._check_schedule(p_schedule);
     new_status text := pgstream._check_status(p_status);
+    old_status text;
 BEGIN
     PERFORM pgstream._require_owner(id, p_caller);
     IF p_mode IS NOT NULL THEN
         PERFORM pgstream._set_mode(id, pgstream._check_mode(p_mode));
     END IF;
+    SELECT status INTO old_status FROM pgstream.pgs_stream_tables WHERE pgs_id = id FOR UPDATE;
     UPDATE pgstream.pgs_stream_tables
        SET schedule = CASE WHEN p_schedule IS NULL THEN schedule ELSE new_schedule END,
            -- One that was never built stays INITIALIZING, so that it will be.
@@ -24,6 +26,11 @@ BEGIN
            last_error = CASE new_status WHEN 'ACTIVE' THEN NULL ELSE last_error END,
            updated_at = now()
      WHERE pgs_id = id;
+    IF new_status = 'ACTIVE' AND old_status IN ('SUSPENDED', 'ERROR') THEN
+        PERFORM pgstream._alert('resumed', jsonb_build_object('stream_table',
+                    format('%s.%s', pgs_schema, pgs_name)))
+           FROM pgstream.pgs_stream_tables WHERE pgs_id = id;
+    END IF;
     PERFORM pg_notify('pgstream_wake', id::text);
 END
 $$;

@@ -21,10 +21,6 @@ BEGIN
         problem := 'is a foreign table';
         reason := 'Its rows change on another server, where row triggers cannot be created.';
         way_out := 'Use refresh_mode => ''FULL'', or copy it into a table.';
-    ELSIF kind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = p_relid) THEN
-        problem := 'has inheritance children';
-        reason := 'Its triggers do not see what is written to the children.';
-        way_out := 'Use a partitioned table, or read each table by itself with UNION ALL.';
     ELSIF EXISTS (SELECT FROM pgstream._source_columns(p_relid) c WHERE c.name LIKE '\_\_pgs\_%')
           AND NOT EXISTS (SELECT FROM pgstream.pgs_stream_tables WHERE pgs_relid = p_relid) THEN
         problem := 'has a column whose name starts with __pgs_';

@@ -10,10 +10,11 @@ BEGIN
         '    __pgs_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),'
         '    __pgs_lsn pg_lsn DEFAULT pg_current_wal_insert_lsn(),'
         '    __pgs_action char(1) NOT NULL,'
-        '    __pgs_weight smallint NOT NULL%s)',
-        buffer,
-        (SELECT string_agg(', ' || c.definition, '') FROM pgstream._source_columns(p_relid) c));
+        '    __pgs_weight smallint NOT NULL)', buffer);
     EXECUTE format('CREATE INDEX ON %s (__pgs_xid)', buffer);
+    -- Else its rows could not be deleted under a publication FOR ALL TABLES.
+    EXECUTE format('ALTER TABLE %s REPLICA IDENTITY FULL', buffer);
+    PERFORM pgstream._fit_buffer(p_relid);
 END
 $$;
 

@@ -1,42 +1,49 @@
--- Make sure that the changes of a source are captured, in its present shape. If its columns or
--- triggers changed meanwhile, changes may be lost: those who read it must start again.
+-- Make sure that the changes of a source are captured, with all that its readers read, as its shape
+-- is now. A new reader widens the buffer; who reads it already misses nothing. If triggers were
+-- missing, or a column has another type, changes are lost, and those who read them start again.
 -- The worker writes the buffer of a stream table, so that has no triggers.
-CREATE OR REPLACE FUNCTION pgstream._install_capture(relid oid) RETURNS void
+CREATE OR REPLACE FUNCTION pgstream._install_capture(relid oid, reader bigint DEFAULT NULL)
+RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     source oid := relid;
+    name text := pgstream._relation_name(relid);
     is_stream_table bool := EXISTS (
         SELECT FROM pgstream.pgs_stream_tables WHERE pgs_relid = source);
-    tracked pgstream.pgs_change_tracking;
+    is_new bool;
+    differs bool;
     created int := 0;
+    lost text[] := '{}';
 BEGIN
     PERFORM pgstream._lock_source(source);
+    is_new := to_regclass(format('pgstream_changes.changes_%s', source)) IS NULL;
     PERFORM pgstream._check_capturable(source);
     PERFORM pgstream._require_right(source, 'SELECT');
     IF NOT is_stream_table THEN
         PERFORM pgstream._require_right(source, 'TRIGGER');
     END IF;
-
-    SELECT * INTO tracked FROM pgstream.pgs_change_tracking WHERE source_relid = source;
-    IF tracked.columns IS DISTINCT FROM pgstream._source_columns_json(source) THEN
-        PERFORM pgstream._remove_capture(source);
+    differs := pgstream._note_reader(source, reader);
+    IF is_new THEN
         PERFORM pgstream._create_buffer(source);
-        IF NOT is_stream_table THEN
+    ELSIF differs THEN
+        lost := pgstream._fit_buffer(source);
+    END IF;
+    IF NOT is_stream_table AND NOT pgstream._is_wal_captured(source) THEN
+        IF is_new OR differs THEN
             PERFORM pgstream._create_capture_function(source);
         END IF;
-        INSERT INTO pgstream.pgs_change_tracking (source_relid, tracked_by_pgs_ids, columns)
-        VALUES (source, coalesce(tracked.tracked_by_pgs_ids, '{}'),
-                pgstream._source_columns_json(source));
-        created := 1;
+        created := pgstream._create_triggers(source, p_wait => differs);
+    ELSIF differs AND NOT is_stream_table THEN
+        PERFORM pgstream._wait_for_writers(source);
     END IF;
-    IF NOT is_stream_table THEN
-        created := created + pgstream._create_triggers(source);
-    END IF;
-    IF created > 0 THEN
-        UPDATE pgstream.pgs_stream_tables SET needs_reinit = true
-         WHERE pgs_id = ANY (tracked.tracked_by_pgs_ids);
+    IF is_new OR created > 0 THEN
+        PERFORM pgstream._ask_for_reinit(
+            source, NULL, reader, format('capture of %s was missing', name));
+    ELSIF lost <> '{}' THEN
+        PERFORM pgstream._ask_for_reinit(
+            source, lost, reader, format('columns of %s have other types', name));
     END IF;
 END
 $$;
 
-REVOKE ALL ON FUNCTION pgstream._install_capture(oid) FROM PUBLIC;
+REVOKE ALL ON FUNCTION pgstream._install_capture(oid, bigint) FROM PUBLIC;

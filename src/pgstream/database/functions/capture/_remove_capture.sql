@@ -7,9 +7,11 @@ DECLARE
     source oid := relid;
 BEGIN
     PERFORM pgstream._lock_source(source);
+    PERFORM pgstream._unpublish(source, 'capture_removed', NULL);
     EXECUTE format('DROP FUNCTION IF EXISTS pgstream_changes.capture_%s() CASCADE', source);
     EXECUTE format('DROP TABLE IF EXISTS pgstream_changes.changes_%s CASCADE', source);
     DELETE FROM pgstream.pgs_change_tracking WHERE source_relid = source;
+    DELETE FROM pgstream.pgs_capture_failures WHERE source_relid = source;
 END
 $$;
 

@@ -16,7 +16,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
       LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
       LEFT JOIN pg_collation co ON co.oid = a.attcollation
       LEFT JOIN pg_namespace cn ON cn.oid = co.collnamespace
-     CROSS JOIN LATERAL pgstream._stored_type(a.atttypid, a.atttypmod) s(type)
+     CROSS JOIN LATERAL pgstream._stored_type(a.atttypid) s(type)
      WHERE a.attrelid = p_relid AND a.attnum > 0 AND NOT a.attisdropped
      ORDER BY a.attnum
 $$;

@@ -7,10 +7,8 @@ BEGIN
     -- In one order, so that two sessions do not wait for each other.
     FOR source IN SELECT source_relid FROM pgstream.pgs_dependencies
                    WHERE pgs_id = p_id AND source_type <> 'VIEW' ORDER BY source_relid LOOP
-        PERFORM pgstream._install_capture(source);
-        UPDATE pgstream.pgs_change_tracking
-           SET tracked_by_pgs_ids = tracked_by_pgs_ids || p_id
-         WHERE source_relid = source AND NOT p_id = ANY (tracked_by_pgs_ids);
+        PERFORM pgstream._install_capture(source, p_id);
+        PERFORM pgstream._mirror_cdc_mode(source);
     END LOOP;
 END
 $$;

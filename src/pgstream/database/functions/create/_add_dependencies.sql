@@ -13,7 +13,8 @@ LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
       FROM pgstream._sources(p_view) s JOIN pg_class c ON c.oid = s.relid
     ON CONFLICT (pgs_id, source_relid) DO UPDATE
        SET columns_used = ARRAY(
-               SELECT DISTINCT c FROM unnest(d.columns_used || EXCLUDED.columns_used) c ORDER BY c)
+               SELECT DISTINCT c FROM unnest(d.columns_used || EXCLUDED.columns_used) c ORDER BY c),
+           definition = EXCLUDED.definition
 $$;
 
 REVOKE ALL ON FUNCTION pgstream._add_dependencies(bigint, oid) FROM PUBLIC;

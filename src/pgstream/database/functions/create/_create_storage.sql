@@ -23,6 +23,8 @@ BEGIN
           LEFT JOIN pg_namespace cn ON cn.oid = co.collnamespace
          WHERE a.attrelid = p_view AND a.attnum > 0 AND a.attname <> '__pgs_row_id'));
     EXECUTE format('CREATE INDEX ON %s (__pgs_row_id)', storage);
+    -- No index is unique. Without an identity, PostgreSQL would refuse changes once it is published.
+    EXECUTE format('ALTER TABLE %s REPLICA IDENTITY FULL', storage);
     EXECUTE format('CREATE TRIGGER __pgs_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE '
                    'ON %s FOR EACH STATEMENT EXECUTE FUNCTION pgstream._guard()', storage);
     IF p_owner <> current_user::regrole THEN

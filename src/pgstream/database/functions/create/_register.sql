@@ -31,17 +31,19 @@ BEGIN
     END IF;
     INSERT INTO pgstream.pgs_stream_tables (
         pgs_relid, pgs_name, pgs_schema, defining_query, original_query, owner_role, schedule,
-        refresh_mode, status, functions_used)
+        refresh_mode, status, functions_used, query_with_views, objects_used)
     VALUES (
         relid, target.rel, target.nsp, pgstream._defining_query(p_view), p_query,
         pg_get_userbyid(caller), pgstream._check_schedule(p_schedule), mode,
         CASE WHEN coalesce(p_initialize, true) THEN 'INITIALIZING' ELSE 'ACTIVE' END,
-        pgstream._function_names(p_view))
+        pgstream._function_names(p_view), pgstream._defining_query(p_view),
+        pgstream._objects_shape(pgstream._objects_used(p_view)))
     RETURNING pgs_id INTO id;
     PERFORM pgstream._add_dependencies(id, p_view);
     IF mode <> 'FULL' THEN
         PERFORM pgstream._track(id);
     END IF;
+    PERFORM pgstream._save_shapes(id);
     PERFORM pg_notify('pgstream_wake', id::text);
     RETURN id;
 END

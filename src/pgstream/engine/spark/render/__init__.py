@@ -17,6 +17,7 @@ from pgstream.algebra.operators.node import IsEmpty, Keys, Node
 from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.parameter import Parameter
+from pgstream.algebra.operators.partners import Partners
 from pgstream.algebra.operators.project import Project
 from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.row_id import RowId
@@ -62,6 +63,7 @@ RENDERERS: dict[type[Node], Callable[..., Relation] | None] = {
     OneRow: one_row,
     OuterJoin: outer_join,
     Parameter: None,
+    Partners: None,
     Project: project,
     Ranges: None,
     RowId: row_id,

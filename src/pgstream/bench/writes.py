@@ -1,0 +1,177 @@
+"""writes: what capture costs those who write, by triggers and from the WAL, against none.
+
+Each writer runs its statements in a loop inside PostgreSQL, in one transaction: so neither the
+network nor the disk's wait for a commit is measured. All ways take turns, and the median counts.
+What was captured is counted: a way that loses a row is not fast, but wrong.
+"""
+
+from __future__ import annotations
+
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from pgstream.capture.names import buffer
+from pgstream.capture.wal.ingest import ingest
+from pgstream.capture.wal.slot import insert_lsn, make_slot
+from pgstream.capture.wal.transition import switch
+from pgstream.client import PgStream
+from pgstream.database.connection import Connection, connect_as_user
+from pgstream.database.quoting import Composed, compose, identifier, literal
+
+Note = Callable[[str], None]
+
+TABLE = """
+CREATE TABLE {table} (
+    id int, writer int, region text, amount numeric(12,2), at timestamptz, note text)
+"""
+INDEX = "CREATE INDEX ON {table} (writer, id)"
+FILL = (
+    "INSERT INTO {table} SELECT i, {writer}, 'north', i, now(), 'a note of some words'"
+    " FROM generate_series(1, {rows}) i"
+)
+INSERT_EACH = (
+    "DO $$BEGIN FOR i IN 1 .. {rows} LOOP"
+    " INSERT INTO {table} VALUES (i, {writer}, 'north', i, now(), 'a note of some words');"
+    " END LOOP; END$$"
+)
+UPDATE_EACH = (
+    "DO $$BEGIN FOR i IN 1 .. {rows} LOOP"
+    " UPDATE {table} SET amount = amount + 1 WHERE writer = {writer} AND id = i;"
+    " END LOOP; END$$"
+)
+UPDATE_ALL = "UPDATE {table} SET amount = amount + 1 WHERE writer = {writer}"
+
+# What a statement is called: its text, the rows it captures for each that it writes, and whether
+# it needs rows to begin with.
+STATEMENTS: dict[str, tuple[str, int, bool]] = {
+    "insert single rows": (INSERT_EACH, 1, False),
+    "update single rows": (UPDATE_EACH, 2, True),
+    "insert in bulk": (FILL, 1, False),
+    "update in bulk": (UPDATE_ALL, 2, True),
+}
+NONE, TRIGGER, WAL = "none", "trigger", "wal"
+
+
+def measure_writes(
+    stream: PgStream, rows: int, writers: Sequence[int], cycles: int, note: Note
+) -> dict[str, Any]:
+    """`rows` for each writer. A server that cannot capture from the WAL is told, and left out."""
+    obstacle = _prepare(stream)
+    ways = [NONE, TRIGGER] if obstacle else [NONE, TRIGGER, WAL]
+    results = []
+    for name in STATEMENTS:
+        for count in writers:
+            note(f"{name}, {count} at once")
+            results += _compare(stream, name, ways, count, rows, cycles)
+    return {"rows": rows, "cycles": cycles, "obstacle": obstacle, "results": results}
+
+
+def _prepare(stream: PgStream) -> str | None:
+    for way in (NONE, TRIGGER, WAL):
+        stream.connection.execute(_text(TABLE, way))
+        stream.connection.execute(_text(INDEX, way))
+    stream.execute("ALTER TABLE written_wal REPLICA IDENTITY FULL")
+    for way, query in ((TRIGGER, "TABLE written_trigger"), (WAL, "TABLE written_wal")):
+        stream.create_stream_table(f"pgstream_bench.st_{way}", query, "1h", initialize=False)
+    relid = _relid(stream, WAL)
+    ((problem, _),) = stream.own.execute(
+        "SELECT * FROM pgstream._wal_obstacle(%s::bigint::oid)", (relid,)
+    ).fetchall()
+    if problem is None:
+        make_slot(stream.own, 60_000)
+        switch(stream.own, relid)
+    return None if problem is None else str(problem)
+
+
+def _compare(
+    stream: PgStream, name: str, ways: Sequence[str], writers: int, rows: int, cycles: int
+) -> list[dict[str, Any]]:
+    found: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
+    for _ in range(cycles):
+        for way in ways:
+            found[way].append(_once(stream, name, way, writers, rows))
+    base = statistics.median(each["ms"] for each in found[NONE])
+    return [_row(name, way, writers, rounds, base) for way, rounds in found.items()]
+
+
+def _row(
+    name: str, way: str, writers: int, rounds: list[dict[str, Any]], base: float
+) -> dict[str, Any]:
+    ms = statistics.median(each["ms"] for each in rounds)
+    return {
+        "statement": name,
+        "writers": writers,
+        "capture": way,
+        "ms": round(ms, 1),
+        "ratio": round(ms / base, 2),
+        "decode_ms": round(statistics.median(each["decode_ms"] for each in rounds), 1),
+        "exact": all(each["exact"] for each in rounds),
+    }
+
+
+def _once(stream: PgStream, name: str, way: str, writers: int, rows: int) -> dict[str, Any]:
+    text, captured, needs_rows = STATEMENTS[name]
+    stream.connection.execute(_text("TRUNCATE {table}", way))
+    if needs_rows:
+        for writer in range(writers):
+            stream.connection.execute(_text(FILL, way, writer, rows))
+    _empty(stream, way)
+    ms = _timed(stream, [_text(text, way, w, rows) for w in range(writers)])
+    decode_ms, count = _captured(stream, way)
+    wanted = 0 if way == NONE else captured * writers * rows
+    return {"ms": ms, "decode_ms": decode_ms, "exact": count == wanted}
+
+
+def _timed(stream: PgStream, texts: Iterable[Composed]) -> float:
+    """How long it takes until all are done, each on its own connection."""
+    connections = []
+    for text in texts:
+        connections.append((connect_as_user(stream.dsn), text))
+    threads = [threading.Thread(target=_run, args=each) for each in connections]
+    started = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    ms = (time.perf_counter() - started) * 1000
+    for connection, _ in connections:
+        connection.close()
+    return ms
+
+
+def _run(connection: Connection, text: Composed) -> None:
+    connection.execute(text)
+
+
+def _captured(stream: PgStream, way: str) -> tuple[float, int]:
+    """How long decoding takes, which is no writer's time, and how many rows the buffer has."""
+    if way == NONE:
+        return 0.0, 0
+    started = time.perf_counter()
+    if way == WAL:
+        ingest(stream.own, insert_lsn(stream.own))
+    ms = (time.perf_counter() - started) * 1000 if way == WAL else 0.0
+    text = compose("SELECT count(*) FROM {buffer}", buffer=buffer(_relid(stream, way)))
+    ((count,),) = stream.own.execute(text).fetchall()
+    return ms, int(count)
+
+
+def _empty(stream: PgStream, way: str) -> None:
+    if way == NONE:
+        return
+    if way == WAL:
+        ingest(stream.own, insert_lsn(stream.own))
+    stream.own.execute(compose("TRUNCATE {buffer}", buffer=buffer(_relid(stream, way))))
+
+
+def _text(text: str, way: str, writer: int = 0, rows: int = 0) -> Composed:
+    table = identifier("pgstream_bench", f"written_{way}")
+    return compose(text, table=table, writer=literal(writer), rows=literal(rows))
+
+
+def _relid(stream: PgStream, way: str) -> int:
+    ((relid,),) = stream.execute("SELECT %s::regclass::oid::bigint", (f"written_{way}",))
+    return int(relid)

@@ -1,0 +1,31 @@
+"""Deletes rows of a buffer in small transactions: none of them holds back VACUUM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from pgstream.capture.names import buffer
+
+BATCH = 20_000
+
+
+def delete_in_batches(
+    connection: psycopg.Connection,
+    relid: int,
+    condition: sql.Composable,
+    parameters: tuple[Any, ...] = (),
+    batch: int = BATCH,
+) -> int:
+    """All rows that the condition holds for; how many. Outside of a transaction."""
+    statement = sql.SQL(
+        "DELETE FROM {b} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {b} WHERE {c} LIMIT {n}))"
+    ).format(b=buffer(relid), c=condition, n=sql.Literal(batch))
+    deleted = 0
+    while True:
+        count = connection.execute(statement, parameters).rowcount
+        deleted += count
+        if count < batch:
+            return deleted
