@@ -16,7 +16,7 @@ ARGS ?=
 CAN_APT = [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null
 APT_INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
 
-.PHONY: help setup demo check test lint bench clean java
+.PHONY: help setup demo check test versions lint bench clean java
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,12 @@ check: $(STAMP) java lint $(CLASSES) ## the daily round: lint, unit tests, one e
 test: $(STAMP) java lint $(CLASSES) ## lint, then all tests, two at a time; ARGS="..." goes to pytest
 	@echo "==> pytest"
 	@$(BIN)/python -m pytest $(or $(ARGS),--numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 40)
+
+versions: $(STAMP) java $(CLASSES) ## capture's tests on PostgreSQL 15, 16 and 17, where they can be had
+	@for version in 15 16 17; do \
+		echo "==> PostgreSQL $$version"; \
+		$(BIN)/python tests/other_postgres.py $$version --quiet $(or $(ARGS),tests/postgres/capture tests/e2e/test_ddl.py tests/e2e/test_wal.py); \
+	done
 
 lint: $(STAMP) ## style, format, types and import directions
 	@echo "==> ruff check"

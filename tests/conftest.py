@@ -1,4 +1,7 @@
-"""One server and one Spark session per test run; a database per test."""
+"""One server and one Spark session per test run; a database per test.
+
+`PGSTREAM_TEST_DSN`, the address of a superuser, runs the tests on another server: an older one.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,13 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from pgstream.client import PgStream
 from pgstream.database import migrate
@@ -37,7 +42,7 @@ MARKERS = {
     "postgres": ("postgres",),
     "plans": ("postgres",),
 }
-TEMPLATE = "pgstream_template"
+TEMPLATE = f"pgstream_template_{os.getpid()}"
 # What the executors read in tests is not worth many tasks, nor to be compiled.
 FEW_ROWS = {
     "spark.sql.shuffle.partitions": "2",
@@ -85,9 +90,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: "property" not in item.path.parts)  # the longest first
 
 
+@dataclass(frozen=True)
+class GivenServer:
+    dsn: str
+
+    def dsn_for(self, database: str) -> str:
+        return make_conninfo(self.dsn, dbname=database)
+
+
 @pytest.fixture(scope="session")
-def server() -> Iterator[EmbeddedServer]:
+def server() -> Iterator[EmbeddedServer | GivenServer]:
     """Not below pytest's own folder: each run of pytest closes that to the server's user."""
+    if given := os.environ.get("PGSTREAM_TEST_DSN"):
+        yield GivenServer(given)
+        return
     home = tempfile.mkdtemp(prefix="pgstream_tests_")
     try:
         with EmbeddedServer.start(home) as server:
@@ -125,6 +141,7 @@ def _admin(server: EmbeddedServer) -> Iterator[Connection]:
         with connect(server.dsn_for(TEMPLATE)) as template:
             migrate.install(template)
         yield admin
+        admin.execute(f"DROP DATABASE {TEMPLATE} WITH (FORCE)")
 
 
 @pytest.fixture(scope="session")
@@ -133,7 +150,7 @@ def make_database(server: EmbeddedServer, _admin: Connection) -> Callable[[], st
     numbers = itertools.count(1)
 
     def make() -> str:
-        name = f"test_{next(numbers)}"
+        name = f"test_{os.getpid()}_{next(numbers)}"
         _admin.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
         return name
 

@@ -19,9 +19,11 @@ CALLS: dict[str, Callable[[PgStream, str], Any]] = {
     "drop_stream_table": lambda ps, name: ps.drop_stream_table("another"),
     "refresh_stream_table": lambda ps, name: ps.refresh_stream_table(name),
     "status": lambda ps, name: ps.status(),
+    "health": lambda ps, name: ps.health(),
     "history": lambda ps, name: ps.history(name),
     "explain": lambda ps, name: ps.explain(name),
     "verify": lambda ps, name: ps.verify(name, attempts=1),
+    "repair": lambda ps, name: ps.repair(),
     "table": lambda ps, name: ps.table(name),
     "close": lambda ps, name: ps.close(),
 }

@@ -9,6 +9,7 @@ from pgstream.bench.plans import is_wrong, measure_plans
 from pgstream.bench.scenarios import SCENARIOS
 from pgstream.bench.tpch.measure_tpch import measure_tpch
 from pgstream.bench.tpch.sections import TABLES, queries
+from pgstream.bench.writes import STATEMENTS, measure_writes
 from pgstream.client import PgStream
 
 pytestmark = pytest.mark.usual_way
@@ -27,6 +28,25 @@ def test_plans(ps: PgStream) -> None:
     assert found["bare_spark_action_ms"] > 0
     assert len(said) == 1 + 3 * len(SCENARIOS)
     assert not ps.status()
+
+
+def test_writes(ps: PgStream) -> None:
+    said: list[str] = []
+    with room(ps):
+        found = measure_writes(ps, 20, [1, 2], 1, said.append)
+    assert found["obstacle"] is None
+    rows = {(row["statement"], row["writers"], row["capture"]): row for row in found["results"]}
+    assert set(rows) == {
+        (name, count, way)
+        for name in STATEMENTS
+        for count in (1, 2)
+        for way in ("none", "trigger", "wal")
+    }
+    assert [row for row in rows.values() if not row["exact"]] == []
+    assert {row["ratio"] for row in rows.values() if row["capture"] == "none"} == {1.0}
+    assert len(said) == 2 * len(STATEMENTS)
+    assert not ps.status()
+    assert ps.execute("SELECT count(*) FROM pg_replication_slots") == [(0,)]
 
 
 def test_tpch(ps: PgStream, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -238,11 +238,12 @@ def test_a_source_that_its_owner_changes_runs_nothing(ps, mallory, somebody):
         "ALTER TABLE public.moved RENAME TO gone;"
         "CREATE VIEW public.moved AS SELECT 1 AS k, public.caught()::pg_catalog.text AS c"
     )
-    for name in ("typed", "moved"):
-        for full in (False, True):
-            with pytest.raises(errors.PgStreamError) as raised:
-                ps.refresh_stream_table(f"of_{name}", full=full)
-            assert "hijacked" not in str(raised.value)
+    for full in (False, True):
+        with pytest.raises(errors.PgStreamError) as raised:
+            ps.refresh_stream_table("of_typed", full=full)
+        assert "hijacked" not in str(raised.value)
+        ps.refresh_stream_table("of_moved", full=full)  # the table is read, not the view
+        assert ps.execute("SELECT k, c FROM of_moved ORDER BY k") == [(1, "red"), (2, "blue")]
     with pytest.raises(errors.PermissionDenied, match=r"public\.color does not belong to role"):
         ps.create_stream_table("st", "SELECT k, c FROM typed")
     assert calls(somebody, traps) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from helpers import assert_stays_exact, create_exact, refresh_exact, with_three_tables
@@ -51,6 +53,24 @@ def test_an_expression_over_padded_columns_is_not_taken_from_the_scan(tables: Pg
     with pytest.warns(PgStreamWarning, match="STABLE"):
         create_exact(tables, "st", query)
     tables.execute("DELETE FROM b WHERE k = 1; INSERT INTO b VALUES (3, 30)")
+    refresh_exact(tables, "st")
+
+
+@pytest.mark.parametrize("nested_state", [True, False])
+def test_a_key_comes_on_one_side_and_goes_on_the_other(
+    tables: PgStream, nested_state: bool
+) -> None:
+    """Both are keys of the change: they do not cancel out, though Spark computes them."""
+    tables.settings = replace(tables.settings, nested_state=nested_state)
+    tables.refresher.settings = tables.settings
+    query = (
+        "SELECT q.s, q.k, r.k AS other FROM (SELECT k, sum(id) AS s FROM a GROUP BY k) q"
+        " FULL JOIN (SELECT k, sum(v) AS s FROM b GROUP BY k) r ON r.s = q.s"
+    )
+    create_exact(tables, "st", query)
+    tables.execute("UPDATE a SET id = 30 WHERE id = 5; DELETE FROM b WHERE v = 30")
+    refresh_exact(tables, "st")
+    tables.execute("DELETE FROM a WHERE id = 30; INSERT INTO b VALUES (8, 29), (8, 1)")
     refresh_exact(tables, "st")
 
 

@@ -16,7 +16,7 @@ from psycopg.conninfo import make_conninfo
 
 from pgstream.database import migrate
 from pgstream.database.connection import connect_as_user as connect
-from pgstream.database.embedded import EmbeddedServer
+from wal_capture import REPLICATOR
 
 OWNER = "pgs_test_owner"  # installs pgstream; no superuser
 ALICE = "pgs_test_alice"  # may create in schema public
@@ -47,11 +47,7 @@ class Database:
 
 @pytest.fixture(scope="session")
 def superuser_dsn(request: pytest.FixtureRequest) -> str:
-    given = os.environ.get("PGSTREAM_TEST_DSN")
-    if given:
-        return given
-    server: EmbeddedServer = request.getfixturevalue("server")
-    return server.dsn
+    return str(request.getfixturevalue("server").dsn)
 
 
 @pytest.fixture(scope="session")
@@ -78,7 +74,8 @@ def create_database(superuser_dsn: str) -> Iterator[Callable[[str], str]]:
             return make_conninfo(superuser_dsn, dbname=name)
 
         yield create
-        for name in created:
+        # The embedded server goes as a whole.
+        for name in created if os.environ.get("PGSTREAM_TEST_DSN") else ():
             admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
@@ -125,6 +122,43 @@ def alice(database: Database) -> psycopg.Connection:
 def bob(database: Database) -> psycopg.Connection:
     """A user without any right."""
     return database.connect(BOB)
+
+
+@pytest.fixture(scope="session")
+def wal_template(create_database: Callable[[str], str], superuser_dsn: str) -> str:
+    with connect(superuser_dsn) as admin:
+        if admin.execute("SHOW wal_level").fetchone() != ("logical",):
+            pytest.skip("the server has no wal_level = logical")
+        known = admin.execute("SELECT FROM pg_roles WHERE rolname = %s", (REPLICATOR,)).fetchone()
+        if known is None:
+            admin.execute(f"CREATE ROLE {REPLICATOR} LOGIN REPLICATION")
+    database = Database(create_database("template0"))
+    with database.connections:
+        admin = database.connect()
+        admin.execute(f"GRANT CREATE ON DATABASE {admin.info.dbname} TO {REPLICATOR}")
+        admin.execute(f"GRANT USAGE, CREATE ON SCHEMA public TO {REPLICATOR}")
+        migrate.install(database.connect(REPLICATOR))
+        return admin.info.dbname
+
+
+@pytest.fixture
+def wal_database(create_database: Callable[[str], str], wal_template: str) -> Iterator[Database]:
+    """Its slot, of which a server has few, ends with the test."""
+    database = Database(create_database(wal_template))
+    with database.connections:
+        admin = database.connect()
+        admin.execute(f"GRANT CREATE ON DATABASE {admin.info.dbname} TO {REPLICATOR}")
+        yield database
+    with connect(database.dsn) as admin:
+        admin.execute(
+            "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots"
+            " WHERE database = current_database()"
+        )
+
+
+@pytest.fixture
+def replicator(wal_database: Database) -> psycopg.Connection:
+    return wal_database.connect(REPLICATOR)
 
 
 def _create_role(admin: psycopg.Connection, role: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from pgstream import errors
 from pgstream.errors import (
+    CaptureLost,
     ComputeError,
     ConnectionFailed,
     CycleError,
@@ -53,7 +54,7 @@ def test_each_class_survives_pickle(cls: type[PgStreamError]) -> None:
 
 
 def test_transient_errors_are_those_we_retry() -> None:
-    retried = {ConnectionFailed, RefreshConflict, SparkLost}
+    retried = {CaptureLost, ConnectionFailed, RefreshConflict, SparkLost}
     assert {cls for cls in CLASSES if cls.transient} == retried
 
 

@@ -7,6 +7,7 @@ import pytest
 from psycopg import sql
 
 from pgstream.capture.append import append
+from pgstream.capture.buffers import Buffers, open_buffers
 from pgstream.capture.clean import clean
 from pgstream.capture.count_changes import Counted, count_changes
 from pgstream.capture.names import buffer, has_buffer
@@ -31,6 +32,10 @@ def ids(conn: psycopg.Connection, frontier: str) -> list[int]:
     return [row[0] for row in found.fetchall()]
 
 
+def buffers_of(conn: psycopg.Connection, relid: int) -> Buffers:
+    return open_buffers(conn, conn, [relid])
+
+
 @pytest.fixture
 def t(owner):
     owner.execute("CREATE TABLE t (id int)")
@@ -52,13 +57,13 @@ def test_a_transaction_that_ran_at_the_frontier_is_new_once_it_commits(t, databa
 
 def test_changes_are_counted_and_truncate_is_told(t):
     relid, frontier = oid(t, "t"), snapshot(t)
-    assert count_changes(t, relid, frontier) == Counted(0, False)
+    assert count_changes(buffers_of(t, relid), relid, frontier) == Counted(0, frozenset())
     t.execute("INSERT INTO t VALUES (1)")
     t.execute("UPDATE t SET id = 2")
-    assert count_changes(t, relid, frontier) == Counted(3, False)
+    assert count_changes(buffers_of(t, relid), relid, frontier) == Counted(3, frozenset())
     t.execute("TRUNCATE t")
-    assert count_changes(t, relid, frontier) == Counted(3, True)
-    assert count_changes(t, relid, snapshot(t)) == Counted(0, False)
+    assert count_changes(buffers_of(t, relid), relid, frontier) == Counted(3, frozenset("T"))
+    assert count_changes(buffers_of(t, relid), relid, snapshot(t)) == Counted(0, frozenset())
 
 
 def test_a_delta_is_appended_one_row_per_copy(owner):
@@ -127,6 +132,23 @@ def test_rows_go_when_the_slowest_reader_has_seen_them(readers):
 def test_rows_stay_while_a_reader_is_populated(readers):
     readers.execute("INSERT INTO t VALUES (1)")
     move(readers, "a", snapshot(readers))
+    readers.execute(
+        "INSERT INTO pgstream.pgs_refresh_history (pgs_id, action, status)"
+        " SELECT pgs_id, 'NO_DATA', 'RUNNING' FROM pgstream.pgs_stream_tables WHERE pgs_name = 'b'"
+    )
+    assert left(readers) == 1
+    readers.execute("UPDATE pgstream.pgs_refresh_history SET status = 'FAILED'")
+    assert left(readers) == 0
+
+
+def test_rows_stay_while_a_reader_reads_the_source_whole(readers):
+    """It has frontiers of other sources, so it is populated."""
+    readers.execute("INSERT INTO t VALUES (1)")
+    move(readers, "a", snapshot(readers))
+    readers.execute(
+        'UPDATE pgstream.pgs_stream_tables SET frontier = \'{"sources": {"1": {}}}\''
+        " WHERE pgs_name = 'b'"
+    )
     readers.execute(
         "INSERT INTO pgstream.pgs_refresh_history (pgs_id, action, status)"
         " SELECT pgs_id, 'NO_DATA', 'RUNNING' FROM pgstream.pgs_stream_tables WHERE pgs_name = 'b'"

@@ -34,7 +34,7 @@ SEAMS = [
     "pgstream.catalog.store.stream_tables",
     "pgstream.catalog.store.start_history",
     "pgstream.refresh.connections.connect",
-    "pgstream.refresh.cycle.take_snapshot",
+    "pgstream.refresh.settled_snapshot.take_snapshot",
     "pgstream.refresh.cycle.find_changes",
     "pgstream.refresh.cycle.decide",
     "pgstream.refresh.cycle.Preparations.of",
@@ -142,7 +142,7 @@ def test_with_every_error(open_stream: Callable[[], PgStream]) -> None:
 def test_an_interrupt_passes(open_stream: Callable[[], PgStream]) -> None:
     ps = open_stream()
     with (
-        patch("pgstream.refresh.cycle.take_snapshot", Failing(KeyboardInterrupt())),
+        patch("pgstream.refresh.settled_snapshot.take_snapshot", Failing(KeyboardInterrupt())),
         pytest.raises(KeyboardInterrupt),
     ):
         ps.refresh_stream_table("st")

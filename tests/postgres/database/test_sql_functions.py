@@ -211,7 +211,7 @@ def test_capture_goes_on_with_functions_of_this_version(owner, give):
     owner.execute("CREATE TABLE t (id int)")
     owner.execute("SELECT pgstream.create_stream_table('s', 'SELECT id FROM t')")
     source = value(owner, "SELECT 't'::regclass::oid")
-    file = next(file for file in sql_files() if file.name == "_create_capture_function")
+    file = next(file for file in sql_files() if file.name == "_statement_capture")
     give(replace(file, text=file.text.replace("RETURN NULL;", "RETURN NULL;  -- as of now")))
     migrate.install(owner)
     body = value(owner, f"SELECT prosrc FROM pg_proc WHERE proname = 'capture_{source}'")

@@ -138,6 +138,7 @@ def test_warnings_about_a_query_are_shown(monkeypatch: pytest.MonkeyPatch) -> No
         ("bench", "--scenario", "nothing"),
         ("bench", "plans", "--scenario", "nothing"),
         ("bench", "plans", "--changes", "1,some"),
+        ("bench", "writes", "--writers", "1,some"),
         ("bench", "tpch", "--query", "q23"),
         ("bench", "tpch", "--changed", "orders,nothing"),
         ("history", "t", "--limit", "0"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +14,7 @@ from pgstream.engine.spark.execution import Rows
 from pgstream.engine.zsets import (
     among,
     distinct,
+    each_once,
     empty,
     negated,
     picked,
@@ -84,3 +86,16 @@ def test_fewer_columns() -> None:
     wide = Rows(one.table.add_column(1, "c1", pa.array([5, 6])), (*one.carriers, *one.carriers))
     assert content(picked(wide, (1,))) == [(5, 1), (6, 1)]
     assert content(total([picked(wide, (0,))])) == [(1, 2)]
+
+
+def at(places: list[str], *pairs: tuple[int | None, int]) -> Rows:
+    return replace(numbers(*pairs), places=pa.chunked_array([places], pa.string()))
+
+
+def test_a_row_of_several_parts_is_taken_once() -> None:
+    """By its place: equal rows at two places are two rows."""
+    first = at(["(0,1)", "(0,2)"], (7, 1), (7, 1))
+    second = at(["(0,2)", "(0,3)"], (7, 1), (8, 1))
+    assert content(each_once([first, second])) == [(7, 1), (7, 1), (8, 1)]
+    assert each_once([first, numbers()]) is first
+    assert each_once([numbers(), numbers()]).table.num_rows == 0

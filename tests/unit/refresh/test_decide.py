@@ -65,3 +65,10 @@ def test_the_users_limit_rules(limit: float, changes: int, action: Action) -> No
 
 def test_without_a_limit_nothing_is_estimated() -> None:
     assert decided(10_000, limit=0.0, differential=DEAR).action is Action.DIFFERENTIAL
+
+
+def test_changes_that_were_dropped_lead_to_a_full_refresh_that_says_so() -> None:
+    changes = SourceChanges({7: 1}, overflown=("public.src",))
+    decision = decide(table(), changes, Settings(), lambda _: 1, False, lambda: None)
+    assert decision == Decision(Action.FULL, "changes of public.src were dropped: buffer_limit")
+    assert not SourceChanges(overflown=("public.src",)).nothing

@@ -15,6 +15,7 @@ from pgstream.algebra.types import BIGINT, TEXT
 from pgstream.engine.postgres.leaves import Leaves
 from pgstream.engine.rows import Large, Rows
 from pgstream.engine.ways import Ways
+from pgstream.engine.zsets import each_once
 
 FIELDS = (Field("id", BIGINT), Field("k", BIGINT), Field("name", TEXT))
 T = Stored(Scan(Source(1, "public", "t", False), FIELDS))
@@ -82,3 +83,19 @@ def test_too_many_keys_and_none(connection: Any) -> None:
     assert isinstance(nothing, Rows)
     assert nothing.table.num_rows == 0
     assert isinstance(read.stored(T), Large)
+
+
+def test_places_tell_rows_of_partitions_apart(connection: Any) -> None:
+    connection.execute("CREATE TABLE p (id bigint, k bigint, name text) PARTITION BY LIST (k)")
+    connection.execute("CREATE TABLE p_1 PARTITION OF p FOR VALUES IN (1)")
+    connection.execute("CREATE TABLE p_2 PARTITION OF p FOR VALUES IN (2)")
+    connection.execute("INSERT INTO p VALUES (1, 1, 'a'), (1, 1, 'a'), (1, 2, 'a')")
+    stored = Stored(Scan(Source(2, "public", "p", False), FIELDS))
+    keys = Parameter("keys", T.columns)
+    ways = [Lookup(stored, (i,), Keys(keys, (i,)), placed=True) for i in (0, 1)]
+    read = leaves(connection, 1000, 1_000_000)
+    found = [read.lookup(way, numbers([1])) for way in ways]
+    assert all(isinstance(rows, Rows) and rows.table.num_columns == 4 for rows in found)
+    parts = [rows for rows in found if isinstance(rows, Rows)]
+    assert [rows.table.num_rows for rows in parts] == [3, 2]
+    assert sorted(each_once(parts).table.column(1).to_pylist()) == [1, 1, 2]

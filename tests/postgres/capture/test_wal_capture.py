@@ -1,0 +1,309 @@
+"""Changes from the WAL are seen once each, whoever commits when, and whatever is killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from pgstream.capture.wal.drain import drain
+from pgstream.capture.wal.ingest import ingest, write_decoded
+from pgstream.capture.wal.slot import advance, insert_lsn, known_slot
+from pgstream.database import migrate
+from pgstream.engine.spark.session import Sessions
+from pgstream.schedule.worker import Worker
+from pgstream.settings import Settings
+from wal_capture import REPLICATOR, Replica, mode, oid, read_by, settled
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture
+def t(replicator):
+    replicator.execute("CREATE TABLE t (id int, v text)")
+    replicator.execute("ALTER TABLE t REPLICA IDENTITY FULL")
+    read_by(replicator, "t")
+    settled(replicator)
+    assert mode(replicator, "t") == "WAL"
+    return replicator
+
+
+@pytest.fixture
+def replica(t, wal_database):
+    """Populated."""
+    reader, beside = wal_database.connect(REPLICATOR), wal_database.connect(REPLICATOR)
+    found = Replica(reader, beside, "t")
+    found.populate()
+    return found
+
+
+def test_changes_are_seen_once(t, replica):
+    t.execute("INSERT INTO t VALUES (1, 'a'), (1, 'a'), (2, NULL)")
+    assert replica.refresh() == 3
+    t.execute("UPDATE t SET v = 'b' WHERE id = 1")
+    t.execute("DELETE FROM t WHERE id = 2")
+    assert replica.refresh() == 5
+    assert replica.refresh() == 0
+
+
+def test_a_transaction_that_commits_late_is_not_lost(t, replica, wal_database):
+    late = wal_database.connect(REPLICATOR, autocommit=False)
+    late.execute("INSERT INTO t VALUES (1, 'late')")
+    t.execute("INSERT INTO t VALUES (2, 'early')")
+    assert replica.refresh() == 1
+    late.execute("INSERT INTO t VALUES (3, 'late')")
+    assert replica.refresh() == 0
+    late.commit()
+    assert replica.refresh() == 2
+
+
+def test_what_commits_between_the_snapshot_and_decoding_waits_for_the_next_refresh(t, replica):
+    """It is decoded, and in the buffer, but this snapshot does not see it."""
+    t.execute("INSERT INTO t VALUES (1, 'before')")
+    replica.reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    replica.reader.execute("SELECT pg_current_snapshot()")
+    t.execute("INSERT INTO t VALUES (2, 'after')")
+    ingest(t, insert_lsn(t))
+    replica.reader.execute("ROLLBACK")
+    with replica.snapshot() as buffers:
+        assert len(replica.changes(buffers)) == 2
+        t.execute("INSERT INTO t VALUES (3, 'later')")
+        ingest(t, insert_lsn(t))
+        assert len(replica.changes(buffers)) == 2
+    assert replica.refresh() == 3
+
+
+def test_an_asynchronous_commit_is_decoded(t, replica, wal_database):
+    """It is seen before it is on disk, and only what is on disk is decoded."""
+    hasty = wal_database.connect(REPLICATOR)
+    hasty.execute("SET synchronous_commit = off")
+    for number in range(50):
+        hasty.execute("INSERT INTO t VALUES (%s, 'x')", (number,))
+        assert replica.refresh() == 1
+
+
+def test_rollbacks_and_savepoints(t, replica):
+    t.execute("BEGIN")
+    t.execute("INSERT INTO t VALUES (1, 'gone')")
+    t.execute("ROLLBACK")
+    t.execute("BEGIN")
+    t.execute("INSERT INTO t VALUES (2, 'kept')")
+    t.execute("SAVEPOINT a")
+    t.execute("UPDATE t SET v = 'gone'")
+    t.execute("ROLLBACK TO a")
+    t.execute("SAVEPOINT b")
+    t.execute("INSERT INTO t VALUES (3, 'kept')")
+    t.execute("RELEASE b")
+    assert replica.refresh() == 0
+    t.execute("COMMIT")
+    assert replica.refresh() == 2
+
+
+def test_truncate_leaves_a_marker(t, replica):
+    t.execute("INSERT INTO t VALUES (1, 'a')")
+    t.execute("TRUNCATE t")
+    assert replica.actions() == ["I", "T"]
+
+
+def test_rows_that_fire_no_trigger_are_captured(t, replica, wal_database):
+    superuser = wal_database.connect()
+    superuser.execute("SET session_replication_role = replica")
+    superuser.execute("INSERT INTO t VALUES (1, 'applied')")
+    assert replica.refresh() == 1
+
+
+def test_changes_of_other_tables_are_not_read(t, replica):
+    t.execute("CREATE TABLE other AS SELECT generate_series(1, 1000) AS i")
+    before = known_slot(t).decoded_lsn
+    assert replica.refresh() == 0
+    assert known_slot(t).decoded_lsn > before
+    assert confirmed(t) > before
+
+
+def test_many_messages_are_read_in_parts(t, replica):
+    t.execute("INSERT INTO t SELECT i, 'x' FROM generate_series(1, 25000) i")
+    assert replica.refresh() == 25000
+    t.execute("UPDATE t SET v = 'y' WHERE id <= 6000")
+    assert replica.refresh() == 12000
+
+
+def test_eight_writers_and_a_reader(t, replica, wal_database):
+    def write(seed):
+        draw = random.Random(seed)
+        with wal_database.connect(REPLICATOR, autocommit=False) as conn:
+            for number in range(40):
+                conn.execute("INSERT INTO t VALUES (%s, %s)", (seed, str(number)))
+                if draw.random() < 0.3:
+                    conn.execute("UPDATE t SET v = v || '!' WHERE id = %s", (seed,))
+                if draw.random() < 0.2:
+                    conn.execute("DELETE FROM t WHERE id = %s", (seed,))
+                conn.rollback() if draw.random() < 0.2 else conn.commit()
+
+    writers = [threading.Thread(target=write, args=(seed,)) for seed in range(8)]
+    for each in writers:
+        each.start()
+    refreshes = 0
+    while any(each.is_alive() for each in writers):
+        replica.refresh()
+        refreshes += 1
+    for each in writers:
+        each.join()
+    replica.refresh()
+    assert refreshes
+    assert replica.rows
+
+
+# --- kills ----------------------------------------------------------------------------------
+
+
+def test_killed_before_the_commit(t, replica, wal_database):
+    """Rows and LSN go together."""
+    t.execute("INSERT INTO t VALUES (1, 'a')")
+    killed = wal_database.connect(REPLICATOR, autocommit=False)
+    write_decoded(killed, insert_lsn(killed))
+    killed.close()
+    assert replica.refresh() == 1
+
+
+def test_killed_between_the_commit_and_the_advance(t, replica, wal_database):
+    """The slot shows the same transactions again; the LSN leaves them out."""
+    t.execute("INSERT INTO t VALUES (1, 'a')")
+    killed = wal_database.connect(REPLICATOR)
+    write_decoded(killed, insert_lsn(killed))
+    killed.close()
+    t.execute("INSERT INTO t VALUES (2, 'b')")
+    assert replica.refresh() == 2
+    assert replica.refresh() == 0
+
+
+def test_killed_after_the_advance(t, replica, wal_database):
+    t.execute("INSERT INTO t VALUES (1, 'a')")
+    killed = wal_database.connect(REPLICATOR)
+    write_decoded(killed, insert_lsn(killed))
+    advance(killed)
+    killed.close()
+    assert replica.refresh() == 1
+    assert replica.refresh() == 0
+
+
+REFRESH = """
+import sys, pgstream
+from pgstream.settings import Settings
+settings = Settings(cdc_mode="wal")
+pgstream.connect(sys.argv[1], settings=settings).refresh_stream_table("public.st_0")
+"""
+
+
+@pytest.mark.parametrize("step", ["lock", "snapshot", "changes", "decide"])
+def test_a_refresh_that_is_killed(t, replica, wal_database, step):
+    """Before the slot is decoded, and after it."""
+    t.execute("INSERT INTO t VALUES (1, 'a')")
+    ended = subprocess.run(
+        [sys.executable, "-c", REFRESH, wal_database.dsn_as(REPLICATOR)],
+        env={**os.environ, "PGSTREAM_CRASH_AT": step},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    t.execute("INSERT INTO t VALUES (2, 'b')")
+    assert replica.refresh() == 2
+    assert replica.refresh() == 0
+
+
+def test_decoding_twice_up_to_the_same_place_writes_once(t, replica):
+    t.execute("INSERT INTO t VALUES (1, 'a')")
+    upto = insert_lsn(t)
+    for _ in range(2):
+        ingest(t, upto)
+    assert replica.refresh() == 1
+
+
+def test_two_readers_at_once(t, wal_database):
+    """Both wait for the slot, and both find everything."""
+    replicas = [
+        Replica(wal_database.connect(REPLICATOR), wal_database.connect(REPLICATOR), "t")
+        for _ in range(2)
+    ]
+    for each in replicas:
+        each.populate()
+    failures = []
+
+    def follow(replica):
+        try:
+            for _ in range(20):
+                replica.refresh()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=follow, args=(each,)) for each in replicas]
+    for each in threads:
+        each.start()
+    for number in range(100):
+        t.execute("INSERT INTO t VALUES (%s, 'x')", (number,))
+    for each in threads:
+        each.join()
+    assert failures == []
+    for each in replicas:
+        each.refresh()
+        assert len(each.rows) == 100
+
+
+def test_the_catalog_tells_how_far_it_is(t, replica):
+    t.execute("INSERT INTO t VALUES (1, 'a')")
+    replica.refresh()
+    row = t.execute(
+        "SELECT d.decoder_confirmed_lsn = w.decoded_lsn, d.slot_name = w.slot_name"
+        " FROM pgstream.pgs_dependencies d, pgstream.pgs_wal w WHERE source_relid = %s",
+        (oid(t, "t"),),
+    ).fetchone()
+    assert row == (True, True)
+
+
+# --- nobody refreshes -----------------------------------------------------------------------
+
+
+def confirmed(conn):
+    row = conn.execute(
+        "SELECT (confirmed_flush_lsn - '0/0')::bigint FROM pg_replication_slots"
+        " WHERE slot_name = pgstream._slot_name()"
+    ).fetchone()
+    return row and row[0]
+
+
+def test_a_worker_decodes_though_nobody_refreshes(t, replica, wal_database):
+    t.execute("INSERT INTO t VALUES (1, 'a')")
+    end = insert_lsn(t)
+    t.execute("UPDATE pgstream.pgs_stream_tables SET status = 'SUSPENDED'")
+    dsn = wal_database.dsn_as(REPLICATOR)
+    worker = Worker(dsn, Sessions(Settings()), settings=Settings(cdc_mode="wal"))
+    worker.open()
+    try:
+        worker.tick()
+    finally:
+        worker.close()
+    assert confirmed(t) >= end
+    assert replica.refresh() == 1
+
+
+def test_draining_drops_a_slot_that_nobody_needs(t):
+    t.execute("UPDATE pgstream.pgs_change_tracking SET wal_since = NULL")
+    drain(t)
+    assert confirmed(t) is None
+    drain(t)
+
+
+def test_uninstalling_leaves_no_slot(t):
+    migrate.uninstall(t)
+    assert t.execute("SELECT count(*) FROM pg_publication").fetchone() == (0,)
+    left = t.execute(
+        "SELECT count(*) FROM pg_replication_slots WHERE database = current_database()"
+    )
+    assert left.fetchone() == (0,)
+    t.execute("UPDATE t SET v = 'x'")

@@ -1,0 +1,51 @@
+"""A worker's round beside its refreshes: alerts and upkeep."""
+
+from __future__ import annotations
+
+import pytest
+
+from pgstream.engine.spark.session import Sessions
+from pgstream.schedule.events import Event
+from pgstream.schedule.worker import Worker
+from pgstream.settings import Settings
+
+OWNER = "pgs_test_owner"
+
+
+@pytest.fixture
+def heard() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+def worker(owner, database, heard):
+    """With nothing to refresh, and a buffer of 300 changes that cancel out."""
+    owner.execute("CREATE TABLE t (id int PRIMARY KEY)")
+    owner.execute(
+        "SELECT pgstream.create_stream_table('st', 'SELECT id FROM t', initialize => false)"
+    )
+    owner.execute("INSERT INTO t SELECT generate_series(1, 150)")
+    owner.execute("DELETE FROM t")
+    settings = Settings(buffer_compact_rows=200)
+    worker = Worker(database.dsn_as(OWNER), Sessions(settings), heard.append, settings)
+    worker.open()
+    yield worker
+    worker.close()
+
+
+def test_a_round_keeps_buffers_short(worker, heard, owner):
+    worker.tick()
+    assert [event.line for event in heard] == ["300 changes of public.t cancel out and are deleted"]
+    assert owner.execute("SELECT pending_rows FROM pgstream.change_buffer_sizes()").fetchall() == [
+        (0,)
+    ]
+
+
+def test_upkeep_that_fails_is_told_once_and_stops_nothing(worker, heard, owner):
+    relid = owner.execute("SELECT 't'::regclass::oid::int8").fetchone()[0]
+    owner.execute(f"ALTER TABLE pgstream_changes.changes_{relid} DROP COLUMN __pgs_change_id")
+    worker.tick()
+    worker.tick()
+    assert [event.kind for event in heard] == ["notice"]
+    assert heard[0].line.startswith("upkeep failed: ")
+    assert "__pgs_change_id" in heard[0].line
