@@ -31,12 +31,13 @@ from pgstream.database.embedded import EmbeddedServer
 from pgstream.engine.spark.session import Sessions
 from pgstream.errors import PgStreamError, RefreshConflict, VolatileFunction
 from pgstream.monitor.health import Finding, find_faults
+from pgstream.monitor.settings import setting_rows
 from pgstream.monitor.verify import Verification, compare
 from pgstream.refresh.changes import find_changes
 from pgstream.refresh.explain import explain
 from pgstream.refresh.known import known_errors
 from pgstream.refresh.refresher import Refresher
-from pgstream.settings import DECLARED, Settings
+from pgstream.settings import DECLARED, WITHOUT_EFFECT, Settings
 from pgstream.sql.positions import position_of_word
 
 
@@ -68,6 +69,7 @@ class PgStream:
             self.own: Connection = opened.enter_context(closing(open_connection(dsn)))
             for each in (self.connection, self.own):
                 each.add_notice_handler(_warn)
+            self._given = settings
             self.settings = settings or self._load_settings()
             self._ends_sessions = sessions is None
             self.sessions = sessions or Sessions(self.settings, spark)
@@ -177,6 +179,14 @@ class PgStream:
     def status(self) -> list[dict[str, Any]]:
         # As a user: it reads our views, and `own` reads tables only.
         return self._rows(self.connection, "SELECT * FROM pgstream.pgs_status()")
+
+    @known_errors()
+    def show_settings(self) -> list[dict[str, Any]]:
+        """Every setting with its value, and whether that is from the environment, the server,
+        the program or by default. Those without effect come last."""
+        names = [*(each.name for each in DECLARED), *WITHOUT_EFFECT]
+        server = server_settings(self.own, names)
+        return setting_rows(server, self._given)
 
     @known_errors()
     def health(self) -> list[Finding]:

@@ -12,9 +12,10 @@ An empty value counts as none. A value of the wrong type or out of range is refu
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, get_type_hints
+from zoneinfo import ZoneInfo
 
 from pgstream.errors import SettingError
 
@@ -41,6 +42,7 @@ class Setting:
     high: float | None = None
     form: str | None = None
     words: str = "text"
+    is_known: Callable[[str], object] | None = None
 
     @property
     def server_name(self) -> str:
@@ -80,7 +82,7 @@ class Setting:
             f"Setting {self.name} cannot be {value!r}, from {source}",
             detail=f"It must be {self.allowed}.",
             hint=f"Set {self.environment_name} or {self.server_name}; "
-            f"the default is {self._show(self.default)}.",
+            f"the default is {self.show(self.default)}.",
         )
 
     def _convert(self, text: str) -> Value:
@@ -92,19 +94,28 @@ class Setting:
 
     def _in_range(self, value: Value) -> bool:
         if isinstance(value, str):
-            return self.form is None or re.fullmatch(self.form, value) is not None
+            has_form = self.form is None or re.fullmatch(self.form, value) is not None
+            return has_form and (self.is_known is None or bool(self.is_known(value)))
         if self.low is None or self.high is None:
             return True
         return not math.isnan(value) and self.low <= value <= self.high
 
-    def _show(self, value: Value) -> str:
+    def show(self, value: Value) -> str:
         if isinstance(value, bool):
             return "on" if value else "off"
         return repr(value) if isinstance(value, str) else str(value)
 
 
+def is_time_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (LookupError, ValueError, OSError):  # unknown, no name at all, a folder of zones
+        return False
+    return True
+
+
 def _setting(
-    default: Any, sentence: str, low: float | None = None, high: float | None = None, **more: str
+    default: Any, sentence: str, low: float | None = None, high: float | None = None, **more: Any
 ) -> Any:
     declaration = {"default": default, "sentence": sentence, "low": low, "high": high, **more}
     return field(default=default, metadata=declaration)
@@ -123,6 +134,33 @@ class Settings:
     )
     max_consecutive_errors: int = _setting(
         3, "How many failures in a row move a stream table to ERROR.", 1, 100
+    )
+    max_concurrent_refreshes: int = _setting(
+        4, "How many refreshes a worker runs at the same time.", 1, 32
+    )
+    cron_timezone: str = _setting(
+        "UTC",
+        "The time zone of cron schedules.",
+        words="a time zone such as UTC or Europe/Berlin",
+        is_known=is_time_zone,
+    )
+    on_change_debounce_ms: int = _setting(
+        0, "How long a refresh `on change` waits for further changes.", 0, 60_000
+    )
+    on_change_max_per_second: float = _setting(
+        10.0, "How often per second a table is refreshed `on change` at most.", 0.01, 1000.0
+    )
+    refresh_timeout: int = _setting(
+        0, "After how many seconds a worker cancels a refresh; 0 never.", 0, 604_800
+    )
+    shutdown_timeout: int = _setting(
+        30, "How many seconds a worker that ends leaves to the refreshes under way.", 0, 3600
+    )
+    worker_port: int = _setting(
+        0,
+        "The port on localhost where a worker answers /healthz and /readyz; 0 is none.",
+        0,
+        65_535,
     )
     differential_max_change_ratio: float = _setting(
         0.5,
@@ -225,17 +263,38 @@ class Settings:
         `server` maps setting names, with or without `pg_stream.`, to what
         `current_setting(…, true)` gives. `environ` is the process's own if not given.
         """
-        environ = os.environ if environ is None else environ
-        server = {name.removeprefix(SERVER_PREFIX): text for name, text in (server or {}).items()}
-        return cls(**{each.name: _resolve(each, server, environ) for each in DECLARED})
+        values: dict[str, Any] = {
+            each.setting.name: each.value for each in look_up(server, environ)
+        }
+        return cls(**values)
 
 
-def _resolve(setting: Setting, server: Mapping[str, str | None], environ: Mapping[str, str]) -> Any:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A value, and where it is from: environment, server or default."""
+
+    setting: Setting
+    value: Value
+    source: str
+
+
+def look_up(
+    server: Mapping[str, str | None] | None = None, environ: Mapping[str, str] | None = None
+) -> tuple[Found, ...]:
+    """Every setting as `Settings.load` finds it."""
+    environ = os.environ if environ is None else environ
+    server = {name.removeprefix(SERVER_PREFIX): text for name, text in (server or {}).items()}
+    return tuple(_find(each, server, environ) for each in DECLARED)
+
+
+def _find(setting: Setting, server: Mapping[str, str | None], environ: Mapping[str, str]) -> Found:
     if text := environ.get(setting.environment_name):
-        return setting.parse(text, f"the environment ({setting.environment_name})")
+        value = setting.parse(text, f"the environment ({setting.environment_name})")
+        return Found(setting, value, "environment")
     if text := server.get(setting.name):
-        return setting.parse(text, f"the server ({setting.server_name})")
-    return setting.default
+        value = setting.parse(text, f"the server ({setting.server_name})")
+        return Found(setting, value, "server")
+    return Found(setting, setting.default, "default")
 
 
 def _declared() -> tuple[Setting, ...]:
@@ -247,3 +306,13 @@ def _declared() -> tuple[Setting, ...]:
 
 DECLARED: tuple[Setting, ...] = _declared()
 """All settings, in the order they are declared."""
+
+WITHOUT_EFFECT = {
+    "change_buffer_schema": "Buffers are in pgstream_changes, whose rights pgstream looks after.",
+    "cleanup_use_truncate": "Buffers are cleaned by DELETE: TRUNCATE would stop the writers.",
+    "merge_planner_hints": "There is no MERGE: a delta is applied by its row ids.",
+    "merge_strategy": "There is no MERGE: a delta is applied by its row ids.",
+    "merge_work_mem_mb": "There is no MERGE; set work_mem for the role of the worker.",
+    "use_prepared_statements": "Spark computes; statements in PostgreSQL are planned each time.",
+}
+"""Settings of the specification that may be set and change nothing, and why."""

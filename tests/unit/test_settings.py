@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from pgstream.errors import SettingError
-from pgstream.settings import DECLARED, Setting, Settings
+from pgstream.settings import DECLARED, WITHOUT_EFFECT, Setting, Settings, look_up
 
 RANGED = [each for each in DECLARED if each.low is not None]
 
@@ -118,3 +118,29 @@ def test_values_from_the_program_are_checked_too() -> None:
         Settings(read_slices=-1)
     with pytest.raises(SettingError, match="enabled"):
         Settings(enabled=1)  # type: ignore[arg-type]
+
+
+def test_each_value_tells_its_source() -> None:
+    server = {"read_slices": "2", "max_recursion": "5"}
+    found = look_up(server, {"PGSTREAM_MAX_RECURSION": "7"})
+    sources = {each.setting.name: (each.value, each.source) for each in found}
+    assert list(sources) == [each.name for each in DECLARED]
+    assert sources["read_slices"] == (2, "server")
+    assert sources["max_recursion"] == (7, "environment")
+    assert sources["cron_timezone"] == ("UTC", "default")
+
+
+@pytest.mark.parametrize("name", ["UTC", "Europe/Berlin", "America/New_York"])
+def test_a_time_zone(name: str) -> None:
+    assert Settings.load({"cron_timezone": name}, {}).cron_timezone == name
+
+
+@pytest.mark.parametrize("name", ["Mars/Olympus", "America", "../UTC", "/etc/passwd", "x" * 300])
+def test_no_time_zone(name: str) -> None:
+    with pytest.raises(SettingError, match="It must be a time zone"):
+        Settings.load({"cron_timezone": name}, {})
+
+
+def test_settings_without_effect_are_not_declared_and_say_why() -> None:
+    assert not WITHOUT_EFFECT.keys() & {each.name for each in DECLARED}
+    assert all(reason.endswith(".") for reason in WITHOUT_EFFECT.values())

@@ -21,6 +21,7 @@ from pgstream.cli.list import list_tables
 from pgstream.cli.refresh import refresh
 from pgstream.cli.repair import repair
 from pgstream.cli.serve import serve
+from pgstream.cli.settings import settings
 from pgstream.cli.status import status
 from pgstream.cli.verify import verify
 
@@ -39,6 +40,7 @@ COMMANDS = (
     ("verify", verify),
     ("repair", repair),
     ("serve", serve),
+    ("settings", settings),
     ("bench", bench),
 )
 BENCHES = (("plans", plans), ("tpch", tpch), ("writes", writes))

@@ -16,7 +16,7 @@ from pgstream.database.migrate import migrations
 from pgstream.database.sql_functions import sql_files
 from pgstream.database.sqlstates import ERRORS
 from pgstream.errors import PgStreamError
-from pgstream.settings import DECLARED
+from pgstream.settings import DECLARED, WITHOUT_EFFECT
 from pgstream.sql.passes.refuse import REFUSALS
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -35,7 +35,7 @@ def test_every_refused_construct_is_listed() -> None:
 
 def test_every_setting_is_listed_with_its_default() -> None:
     listed = [(names(row[0])[0], row[1]) for row in rows(REFERENCE / "settings.md", "setting")]
-    assert listed == [(each.name, each._show(each.default)) for each in DECLARED]
+    assert listed == [(each.name, each.show(each.default)) for each in DECLARED]
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,11 @@ def test_every_range_is_listed(setting) -> None:
     listed = {names(row[0])[0]: row[2] for row in rows(REFERENCE / "settings.md", "setting")}
     low, _, high = listed[setting.name].partition(" to ")
     assert (float(low), float(high)) == (setting.low, setting.high)
+
+
+def test_every_setting_without_effect_is_listed_with_its_reason() -> None:
+    listed = rows(REFERENCE / "settings.md", "without effect", "why")
+    assert {names(name)[0]: why for name, why in listed} == WITHOUT_EFFECT
 
 
 def test_every_error_is_listed_with_its_code() -> None:
