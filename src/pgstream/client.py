@@ -31,6 +31,7 @@ from pgstream.database.embedded import EmbeddedServer
 from pgstream.engine.spark.session import Sessions
 from pgstream.errors import PgStreamError, RefreshConflict, VolatileFunction
 from pgstream.monitor.health import Finding, find_faults
+from pgstream.monitor.hear import heard, listen
 from pgstream.monitor.settings import setting_rows
 from pgstream.monitor.verify import Verification, compare
 from pgstream.refresh.changes import find_changes
@@ -69,6 +70,7 @@ class PgStream:
             self.own: Connection = opened.enter_context(closing(open_connection(dsn)))
             for each in (self.connection, self.own):
                 each.add_notice_handler(_warn)
+            self._listener: Connection | None = None
             self._given = settings
             self.settings = settings or self._load_settings()
             self._ends_sessions = sessions is None
@@ -96,6 +98,8 @@ class PgStream:
                 last_first.callback(self.server.stop)
             if self._ends_sessions:
                 last_first.callback(self.sessions.stop)
+            if self._listener is not None:
+                last_first.callback(self._listener.close)
             last_first.callback(self.own.close)
             last_first.callback(self.connection.close)
             last_first.callback(self.refresher.close)
@@ -195,6 +199,14 @@ class PgStream:
             return find_faults(self.own, self.settings)
 
     @known_errors()
+    def alerts(self, timeout: float | None = None) -> Iterator[dict[str, Any]]:
+        """What `pg_stream_alert` tells from this call on, until so many seconds have passed."""
+        if self._listener is None:
+            self._listener = open_connection(self.dsn, application_name="pgstream watch")
+            listen(self._listener)
+        return self._heard(self._listener, timeout)
+
+    @known_errors()
     def history(self, name: str, max_rows: int = 20) -> list[dict[str, Any]]:
         """The newest refreshes first, with everything that is recorded of them."""
         table = self.table(name)
@@ -263,6 +275,10 @@ class PgStream:
             table = store.stream_table(self.own, table.full_name)
             result = self.refresher.refresh(table, initiator)
         return result
+
+    def _heard(self, listener: Connection, timeout: float | None) -> Iterator[dict[str, Any]]:
+        with known_errors():
+            yield from heard(listener, timeout)
 
     def _load_settings(self) -> Settings:
         names = [setting.name for setting in DECLARED]

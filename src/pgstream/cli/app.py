@@ -24,6 +24,7 @@ from pgstream.cli.serve import serve
 from pgstream.cli.settings import settings
 from pgstream.cli.status import status
 from pgstream.cli.verify import verify
+from pgstream.cli.watch import watch
 
 COMMANDS = (
     ("demo", demo),
@@ -40,6 +41,7 @@ COMMANDS = (
     ("verify", verify),
     ("repair", repair),
     ("serve", serve),
+    ("watch", watch),
     ("settings", settings),
     ("bench", bench),
 )

@@ -41,10 +41,10 @@ def refresh_failed(name: str, error: PgStreamError) -> Alert:
     return Alert("refresh_failed", {**fields, "transient": error.transient})
 
 
-def auto_suspended(name: str, error: PgStreamError) -> Alert:
+def auto_suspended(table: StreamTable, error: PgStreamError) -> Alert:
     """The scheduler leaves the table alone from now on."""
-    fields = {"stream_table": name, "code": error.code, "message": error.sentence}
-    return Alert("auto_suspended", fields)
+    fields = {"stream_table": table.full_name, "errors": table.consecutive_errors}
+    return Alert("auto_suspended", {**fields, "code": error.code, "message": error.sentence})
 
 
 def resumed(name: str) -> Alert:
@@ -59,6 +59,13 @@ def reinitialize_needed(table: StreamTable) -> Alert:
 def stale_data(table: StreamTable, seconds: float) -> Alert:
     fields = {"staleness_seconds": round(seconds, 1), "schedule": table.schedule}
     return Alert("stale_data", {"stream_table": table.full_name, **fields})
+
+
+def scheduler_falling_behind(table: StreamTable, seconds: float) -> Alert:
+    """The table was due so long ago, and waits for its turn: workers have more to do than they
+    can."""
+    fields = {"behind_seconds": round(seconds, 1), "schedule": table.schedule}
+    return Alert("scheduler_falling_behind", {"stream_table": table.full_name, **fields})
 
 
 def slot_lag_warning(slot: str, message: str) -> Alert:

@@ -50,4 +50,4 @@ def _tell(connections: Connections, id_: int, error: PgStreamError, at_rest: boo
     for table in store.stream_tables(connections.notes, [id_]):
         send(connections.notes, refresh_failed(table.full_name, error))
         if at_rest:
-            send(connections.notes, auto_suspended(table.full_name, error))
+            send(connections.notes, auto_suspended(table, error))
