@@ -16,6 +16,7 @@ from pgstream.errors import (
     PgStreamError,
     QueryError,
     RefreshConflict,
+    RefreshTimeout,
     SparkLost,
     UnsupportedConstruct,
 )
@@ -54,7 +55,7 @@ def test_each_class_survives_pickle(cls: type[PgStreamError]) -> None:
 
 
 def test_transient_errors_are_those_we_retry() -> None:
-    retried = {CaptureLost, ConnectionFailed, RefreshConflict, SparkLost}
+    retried = {CaptureLost, ConnectionFailed, RefreshConflict, RefreshTimeout, SparkLost}
     assert {cls for cls in CLASSES if cls.transient} == retried
 
 
