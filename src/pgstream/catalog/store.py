@@ -171,12 +171,15 @@ def fail_history(connection: Connection, refresh_ids: Iterable[int], message: st
     )
 
 
-def skip_history(connection: Connection, id_: int, initiator: Initiator, reason: str) -> None:
+def skip_history(
+    connection: Connection, ids: Iterable[int], initiator: Initiator, reason: str
+) -> None:
     connection.execute(
         "INSERT INTO pgstream.pgs_refresh_history"
         " (pgs_id, action, status, initiated_by, reason, end_time, worker_pid)"
-        " VALUES (%s, 'SKIP', 'SKIPPED', %s, %s, clock_timestamp(), pg_backend_pid())",
-        (id_, initiator, reason),
+        " SELECT pgs_id, 'SKIP', 'SKIPPED', %s, %s, clock_timestamp(), pg_backend_pid()"
+        " FROM pgstream.pgs_stream_tables WHERE pgs_id = ANY(%s)",
+        (initiator, reason, list(ids)),
     )
 
 

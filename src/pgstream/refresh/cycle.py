@@ -1,4 +1,4 @@
-"""One cycle: the seven steps, for a stream table and all that it reads, in one transaction.
+"""One cycle: the seven steps, for stream tables and all that they read, in one transaction.
 
 The steps compute and apply consist of stages, in `refresh/stages`.
 """
@@ -34,6 +34,7 @@ from pgstream.engine.postgres.queries import estimated_rows
 from pgstream.engine.postgres.staging import drop_staging
 from pgstream.engine.postgres.statistics import read_statistics
 from pgstream.engine.spark.execution import Execution
+from pgstream.engine.spark.interruption import Interruption, timeout
 from pgstream.engine.spark.session import Sessions
 from pgstream.engine.spark.views import Views
 from pgstream.engine.ways import Ways
@@ -83,14 +84,16 @@ class Cycle:
     initiator: Initiator
     full_asked: bool = False
     ways: Callable[[int, int], Ways] = Ways
+    interruption: Interruption = field(default_factory=Interruption)
 
-    def run(self, ids: Sequence[int]) -> list[RefreshResult]:
-        """Refreshes the tables, upstream first; the results in the same order."""
+    def run(self, ids: Sequence[int], asked: Iterable[int]) -> list[RefreshResult]:
+        """Refreshes the tables, upstream first; the results in the same order. Some of them were
+        asked for. If it fails, the error knows at which table."""
         connections = self.connections
         started = time.perf_counter()
         if not self.lock(ids):
             connections.reset()
-            return self.skip(ids)
+            return self.skip(ids, asked)
         attempts: dict[int, int] = {}
         current = ids[-1]
         try:
@@ -109,6 +112,7 @@ class Cycle:
             tables = {t.id: t for t in store.stream_tables(connections.apply, ids)}
             buffers = self.buffers(tables.values())
             for current in ids:
+                self.interruption.check()
                 result = self.refresh(tables[current], buffers, snapshot, own_xid, pending)
                 store.complete_history(
                     connections.apply, attempts[current], result, snapshot.taken_at
@@ -119,8 +123,13 @@ class Cycle:
             connections.apply.commit()
             connections.reader.rollback()
         except BaseException as error:
-            failed(connections, self.settings, current, attempts, error)
-            raise
+            self.interruption.over()
+            why = timeout() if self.interruption.is_asked else error
+            known = failed(connections, self.settings, current, attempts, why)
+            if known is error:
+                raise
+            raise known from error
+        self.interruption.over()
         crash_point("clean")
         read = {source.relid for table in tables.values() for source in table.dependencies}
         clean(connections.notes, read)
@@ -314,7 +323,7 @@ class Cycle:
         ways = handover.ways
         leaves = Leaves(self.connections.reader, ways, self.sessions.parallelism)
         views = Views(self.sessions, ways, self.connections.dsn, snapshot.exported)
-        return Execution(self.sessions, leaves, views, handover)
+        return Execution(self.sessions, leaves, views, handover, self.interruption)
 
     def change_reader(
         self,
@@ -349,11 +358,11 @@ class Cycle:
             if result.action is not Action.NO_DATA:
                 send(apply, refresh_completed(result))
 
-    def skip(self, ids: Sequence[int]) -> list[RefreshResult]:
+    def skip(self, ids: Sequence[int], asked: Iterable[int]) -> list[RefreshResult]:
         reason = "another refresh of it, or of a table it reads, is running"
         tables = store.stream_tables(self.connections.notes, ids)
         names = {table.id: table.full_name for table in tables}
-        store.skip_history(self.connections.notes, ids[-1], self.initiator, reason)
+        store.skip_history(self.connections.notes, asked, self.initiator, reason)
         return [RefreshResult(names[id_], Action.SKIP, reason) for id_ in ids if id_ in names]
 
 

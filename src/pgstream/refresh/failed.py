@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pgstream.catalog import store
+from pgstream.catalog.records import StreamTable
 from pgstream.engine.postgres.staging import drop_staging
 from pgstream.errors import PgStreamError, SourceChanged
 from pgstream.monitor.alerts import auto_suspended, refresh_failed, send
 from pgstream.refresh.connections import Connections
+from pgstream.refresh.graph import upstream
 from pgstream.refresh.known import as_known
 from pgstream.settings import Settings
 
@@ -19,23 +21,45 @@ def failed(
     current: int,
     attempts: Mapping[int, int],
     error: BaseException,
-) -> None:
-    """`current` is the table at which it went wrong, unless the error says of which it is."""
-    connections.reset()
-    if connections.notes.closed:
-        return
+) -> BaseException:
+    """`current` is the table at which it went wrong, unless the error says of which it is. The
+    error as it is to be raised: one of ours that knows the table, unless it is such as Ctrl-C."""
     known = as_known(error)
-    id_ = error.table_id if isinstance(error, SourceChanged) and error.table_id else current
+    known.table_id = id_ = known.table_id or current
+    connections.reset()
+    if not connections.notes.closed:
+        _note(connections, settings, id_, attempts, error, known)
+    return known if isinstance(error, Exception) else error
+
+
+def _note(
+    connections: Connections,
+    settings: Settings,
+    id_: int,
+    attempts: Mapping[int, int],
+    error: BaseException,
+    known: PgStreamError,
+) -> None:
     permanent = isinstance(error, PgStreamError) and not error.transient
     with connections.notes.transaction():
         store.fail_history(connections.notes, attempts.values(), str(known))
         limit = _most_errors(settings, known, error)
         at_rest = store.record_failure(connections.notes, id_, str(known), limit, permanent)
         _tell(connections, id_, known, at_rest)
-    if attempts and (target := list(attempts)[-1]) != id_:
-        store.note_error(connections.notes, target, str(known))
+    for reader in _readers(connections, id_, attempts):
+        store.note_error(connections.notes, reader.id, str(known))
     for table_id in attempts:
         drop_staging(connections.notes, table_id)
+
+
+def _readers(connections: Connections, id_: int, ids: Iterable[int]) -> list[StreamTable]:
+    """Those among the tables that read the one that failed, directly or not."""
+    tables = store.stream_tables(connections.notes, ids)
+    return [
+        table
+        for table in tables
+        if any(each.id == id_ for each in upstream(table, tables) if each is not table)
+    ]
 
 
 def _most_errors(settings: Settings, known: PgStreamError, error: BaseException) -> int | None:

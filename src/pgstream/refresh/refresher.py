@@ -1,47 +1,80 @@
-"""Refresher: what the faces and the scheduler call to refresh a stream table."""
+"""Refresher: what the faces and the scheduler call to refresh stream tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pgstream.catalog import store
-from pgstream.catalog.records import Initiator, RefreshResult, Status, StreamTable
+from pgstream.catalog.records import Action, Initiator, RefreshResult, StreamTable
 from pgstream.compile.preparations import Preparations
+from pgstream.engine.spark.interruption import Interruption
 from pgstream.engine.spark.session import Sessions
 from pgstream.engine.ways import Ways
-from pgstream.errors import NotPopulated, StreamTableNotFound, Suspended
 from pgstream.monitor.verify import Verification
 from pgstream.refresh.check_hidden import check_hidden
 from pgstream.refresh.connections import Connections
 from pgstream.refresh.cycle import Cycle
-from pgstream.refresh.graph import upstream
+from pgstream.refresh.group import group
+from pgstream.refresh.idle import note_idle
 from pgstream.settings import Settings
 
 
 class Refresher:
-    """Refreshes stream tables of one database, one at a time. Each thread has its own."""
+    """Refreshes stream tables of one database, one cycle at a time. Each thread has its own; they
+    may share the sessions."""
 
     def __init__(self, dsn: str, sessions: Sessions, settings: Settings) -> None:
         self.dsn, self.sessions, self.settings = dsn, sessions, settings
         self.preparations = Preparations()
         self.ways: Callable[[int, int], Ways] = Ways  # tests send rows other ways
         self._connections: Connections | None = None
+        self._interruption: Interruption | None = None
 
     def refresh(
         self, table: StreamTable, initiator: Initiator, *, full: bool = False
     ) -> RefreshResult:
         """Refreshes the table and, first, the stream tables that it reads."""
+        *upstream, result = self.refresh_group([table], initiator, full=full)
+        return replace(result, upstream=tuple(upstream))
+
+    def refresh_group(
+        self, tables: Sequence[StreamTable], initiator: Initiator, *, full: bool = False
+    ) -> list[RefreshResult]:
+        """Refreshes the tables and the stream tables that they read in one cycle: one snapshot, one
+        commit. The results of all, upstream first. If one fails, nothing is done, and the
+        `table_id` of the error tells which."""
         connections = self.connections()
-        if table.status is Status.SUSPENDED:
-            raise Suspended(
-                f"{table.full_name} is suspended.",
-                hint=f"Resume it with alter_stream_table('{table.full_name}', status => 'ACTIVE').",
-            )
-        group = self.group(table, initiator)
+        asked = [table.id for table in tables]
+        if not full and (found := self._without_changes(asked, initiator)):
+            return found
+        wanted = group(tables, store.stream_tables(connections.notes), initiator)
         cycle = self._cycle(connections, initiator, full)
-        results = cycle.run([each.id for each in group])
-        return replace(results[-1], upstream=tuple(results[:-1]))
+        self._interruption = cycle.interruption
+        return cycle.run([each.id for each in wanted], asked)
+
+    def _without_changes(self, ids: Sequence[int], initiator: Initiator) -> list[RefreshResult]:
+        """What most refreshes are: no transaction is begun. Nothing unless all are such."""
+        started = time.perf_counter()
+        notes = self.connections().notes
+        found = note_idle(notes, ids, self.settings, initiator, all_or_none=True)
+        total = (time.perf_counter() - started) * 1000
+        return [
+            RefreshResult(name, Action.NO_DATA, "no changes", total_ms=total)
+            for name in found.values()
+        ]
+
+    def cancel(self) -> None:
+        """From another thread: the refresh under way raises RefreshTimeout. May be called again
+        while it has not."""
+        interruption, connections = self._interruption, self._connections
+        if interruption is None or connections is None:
+            return
+        # What went wrong is noted through `notes`: that is left alone as soon as it may be so.
+        statements = connections.notes, connections.reader, connections.apply
+        cancels = [each.cancel_safe for each in statements]
+        interruption.ask([*cancels, lambda: self.sessions.interrupt(interruption.tag)])
 
     def check_hidden(self, table: StreamTable) -> tuple[Verification, ...] | None:
         """Compares hidden tables with their aggregates; None if that would tell nothing now."""
@@ -50,22 +83,6 @@ class Refresher:
     def _cycle(self, connections: Connections, initiator: Initiator, full: bool = False) -> Cycle:
         settings, known = self.settings, self.preparations
         return Cycle(connections, self.sessions, settings, known, initiator, full, self.ways)
-
-    def group(self, table: StreamTable, initiator: Initiator) -> list[StreamTable]:
-        """What is refreshed together. A suspended table is read as it is, if it is populated."""
-        everything = upstream(table, store.stream_tables(self.connections().notes))
-        if not everything:
-            raise StreamTableNotFound(f"{table.full_name} has been dropped.")
-        resting = {Status.SUSPENDED}
-        if initiator is Initiator.SCHEDULER:
-            resting.add(Status.ERROR)
-        for each in everything[:-1]:
-            if each.status in resting and not each.is_populated:
-                raise NotPopulated(
-                    f"{table.full_name} reads {each.full_name}, which is {each.status} and empty.",
-                    hint=f"Resume {each.full_name} first.",
-                )
-        return [each for each in everything[:-1] if each.status not in resting] + everything[-1:]
 
     def connections(self) -> Connections:
         """Opened when first asked for, and again when one of them is broken."""

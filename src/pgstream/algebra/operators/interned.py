@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABCMeta
+from threading import RLock
 from typing import Any
 from weakref import WeakValueDictionary
 
 _known: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
+_lock = RLock()  # two threads that make the same node must get one
 
 
 class Interned(ABCMeta):
@@ -15,4 +17,5 @@ class Interned(ABCMeta):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__call__(*args, **kwargs)
-        return _known.setdefault((cls, *vars(made).values()), made)
+        with _lock:
+            return _known.setdefault((cls, *vars(made).values()), made)

@@ -32,6 +32,7 @@ from pgstream.engine.postgres.leaves import Leaves
 from pgstream.engine.postgres.staging import Staging
 from pgstream.engine.rows import Bound, Kept, Rows, no_rows
 from pgstream.engine.spark.inline import inline
+from pgstream.engine.spark.interruption import Interruption
 from pgstream.engine.spark.relation import Relation
 from pgstream.engine.spark.render import Leaf, render
 from pgstream.engine.spark.render.key_filter import keys as keys_of
@@ -49,6 +50,7 @@ class Execution:
     leaves: Leaves
     views: Views
     handover: Handover
+    interruption: Interruption = field(default_factory=Interruption)
     spark_actions: int = 0
     times: Times = field(default_factory=Times)
     _given: dict[Node, Bound] = field(default_factory=dict)
@@ -113,7 +115,8 @@ class Execution:
     @contextmanager
     def rendered(self, node: Node) -> Iterator[tuple[SparkSession, Relation]]:
         large = self.is_large(node)
-        session = self.sessions.large if large else self.sessions.small
+        self.interruption.check()
+        session = self.sessions.for_jobs(self.interruption.tag, large)
         found: dict[Node, Relation] = {}
 
         def leaf(part: Node) -> Relation | None:

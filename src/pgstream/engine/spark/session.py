@@ -21,6 +21,7 @@ from pyspark.sql.types import DecimalType
 
 from pgstream.engine.carriers import MAX_DIGITS, QUOTIENT_SCALE
 from pgstream.engine.spark import driver, remote
+from pgstream.engine.spark.caller import Caller
 from pgstream.engine.spark.cluster import Watch
 from pgstream.engine.spark.failures import as_refresh_error, gone, is_sparks, not_opened, says_lost
 from pgstream.engine.spark.numeric import divide
@@ -66,14 +67,15 @@ LARGE = {
 class Sessions:
     """Opens Spark when first asked: a refresh with nothing to do never starts it.
 
-    When Spark is gone, whoever uses it gets SparkLost, and the next one gets a new session.
+    When Spark is gone, whoever uses it gets SparkLost, and the next one gets a new session. Threads
+    share them: views have names of their own, and settings are never changed.
     """
 
     def __init__(self, settings: Settings, given: SparkSession | None = None) -> None:
         self.settings = settings
         self._given = given
         self._lock = threading.RLock()
-        self._named = threading.local()
+        self._caller = Caller()
         self.opening_s = 0.0
         """How long opening has taken so far; no refresh is slow for it."""
         self._small: SparkSession | None = None
@@ -82,13 +84,29 @@ class Sessions:
     @property
     def small(self) -> SparkSession:
         small, _ = self._open()
-        self._name_thread(small)
         return small
 
     @property
     def large(self) -> SparkSession:
         _, large = self._open()
         return large
+
+    def for_jobs(self, tag: str, is_large: bool) -> SparkSession:
+        """One of the two, for jobs of this thread that have this tag."""
+        session = self.large if is_large else self.small
+        with self.guarded():
+            self._caller.tell(session, tag, is_large)
+        return session
+
+    def interrupt(self, tag: str) -> None:
+        """From any thread: the jobs that have this tag fail."""
+        opened = [each for each in (self._small, self._large) if each is not None]
+        for session in opened:
+            with contextlib.suppress(Exception):  # a Spark that is gone has no jobs
+                if remote.is_remote(session):
+                    session.interruptTag(tag)
+                else:
+                    session.sparkContext.cancelJobsWithTag(tag)
 
     @property
     def parallelism(self) -> int:
@@ -105,14 +123,14 @@ class Sessions:
     @contextlib.contextmanager
     def guarded(self) -> Iterator[None]:
         """What Spark raises becomes an error of ours; a Spark that is gone is forgotten."""
-        watch = self._watch()
+        watch, used = self._watch(), self._small
         try:
             with watch.over() if watch else contextlib.nullcontext():
                 yield
         except (PgStreamError, psycopg.Error):
             raise
         except Exception as error:
-            known = self._told(error, watch.reason if watch else None)
+            known = self._told(error, watch.reason if watch else None, used)
             if known is None:
                 raise
             raise known from error
@@ -173,15 +191,6 @@ class Sessions:
         launched: SparkSession = driver.launch(self.settings)
         return launched.newSession
 
-    def _name_thread(self, session: SparkSession) -> None:
-        """Tells Spark who calls; else it searches the stack for each step of a plan, which is
-        a third of the time of a small one."""
-        if not hasattr(self._named, "done") and not remote.is_remote(session):
-            with self.guarded():
-                for form in ("callSite.short", "callSite.long"):
-                    session.sparkContext.setLocalProperty(form, "pgstream")
-            self._named.done = True
-
     # --- losing -----------------------------------------------------------------------------
 
     def _watch(self) -> Watch | None:
@@ -192,12 +201,16 @@ class Sessions:
         master = str(small.sparkContext.master)
         return None if master.startswith("local") else Watch(master, small, large)
 
-    def _told(self, error: Exception, reason: str | None) -> PgStreamError | None:
-        """The error as one of ours; None if it has nothing to do with Spark."""
+    def _told(
+        self, error: Exception, reason: str | None, used: SparkSession | None
+    ) -> PgStreamError | None:
+        """The error as one of ours; None if it has nothing to do with Spark. Another thread may
+        have met the same end, and opened Spark again since."""
         with self._lock:
-            if reason or says_lost(error) or (self._small is not None and is_gone(self._small)):
+            if reason or says_lost(error) or (used is not None and is_gone(used)):
                 known = gone(error, given=self._given is not None, reason=reason)
-                self._forget()
+                if used is self._small:
+                    self._forget()
                 return known
         # Rows come over files and sockets, as Arrow.
         sparks = is_sparks(error) or isinstance(error, OSError | pa.ArrowException)
@@ -207,7 +220,7 @@ class Sessions:
         with self._lock:
             opened = [each for each in (self._small, self._large) if each is not None]
             self._small = self._large = None
-            self._named = threading.local()
+            self._caller = Caller()
             for session in opened:
                 if remote.is_remote(session):
                     remote.discard(session)
