@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--examples",
         type=int,
         default=0,
-        help="how many random stream tables are tried; by default each part once by each way",
+        help="how many random stream tables are tried; by default one for each part",
     )
     parser.addoption(
         "--way",

@@ -4,7 +4,7 @@
     arrow    through the driver as Arrow
 
 The executors' ways cost several times as much, so they have no turn here unless asked for. The
-property test goes every way with every part of its grammar.
+property test sends changes every way with every part of its grammar.
 
     one      one relation in slices by the executors, the others as Arrow
     slices   every relation in slices

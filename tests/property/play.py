@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import cycle
 from typing import Any
 
-from generator.scenario import Scenario
+from generator.scenario import Round, Scenario
+from psycopg import Rollback
 
 from helpers import assert_exact, assert_hidden_exact, assert_types
 from pgstream.client import PgStream
@@ -22,28 +24,28 @@ from ways import send
 REFUSALS = (UnsupportedConstruct, UnsupportedExpression, UnsupportedType, NumericRange)
 
 
-class Undo(Exception):
-    """Ends a transaction that was only for looking."""
-
-
-def is_lively(connection: Any, example: Scenario) -> bool:
-    """Whether PostgreSQL alone, with views for stream tables, sees some result change."""
-    states = []
-    try:
-        with connection.transaction():
-            for statement in example.tables:
-                connection.execute(statement.encode())
-            for stream in example.streams:
-                connection.execute(f"CREATE VIEW {stream.name} AS {stream.query}".encode())
-            states.append(_contents(connection, example))
-            for each in example.rounds:
+def lively(connection: Any, example: Scenario, rounds: int) -> Scenario | None:
+    """The example with so many rounds that each change a result, as PostgreSQL alone sees it, with
+    views for stream tables. None if it has fewer."""
+    kept: list[Round] = []
+    with connection.transaction(force_rollback=True):
+        for statement in example.tables:
+            connection.execute(statement.encode())
+        for stream in example.streams:
+            connection.execute(f"CREATE VIEW {stream.name} AS {stream.query}".encode())
+        before = _contents(connection, example)
+        for each in example.rounds:
+            if len(kept) == rounds:
+                break
+            with connection.transaction():
                 for statement in (s for transaction in each.transactions for s in transaction):
                     connection.execute(statement.encode())
-                states.append(_contents(connection, example))
-            raise Undo
-    except Undo:
-        pass
-    return any(one != two for one, two in pairwise(states))
+                after = _contents(connection, example)
+                if after == before:
+                    raise Rollback  # of this round alone
+                kept.append(each)
+                before = after
+    return replace(example, rounds=tuple(kept)) if len(kept) == rounds else None
 
 
 def _contents(connection: Any, example: Scenario) -> list[list[str]]:
@@ -53,11 +55,13 @@ def _contents(connection: Any, example: Scenario) -> list[list[str]]:
     ]
 
 
-def play(ps: PgStream, example: Scenario, way: str) -> Counter[str]:
-    """Runs an example; the oracle is asked about all that each refresh has touched. As Arrow, rows
-    go without nested state: the tables are the same."""
-    send(ps, way)
-    ps.settings = ps.refresher.settings = replace(ps.settings, nested_state=way != "arrow")
+def play(ps: PgStream, example: Scenario, ways: Sequence[str]) -> Counter[str]:
+    """Runs an example; the oracle is asked about all that each refresh has touched. The first rows
+    go the first way, those of each round the next one. What begins as Arrow has no nested state:
+    the tables are the same."""
+    turns = cycle(ways)
+    send(ps, next(turns))
+    ps.settings = ps.refresher.settings = replace(ps.settings, nested_state=ways[0] != "arrow")
     seen: Counter[str] = Counter()
     made: list[str] = []
     try:
@@ -80,6 +84,7 @@ def play(ps: PgStream, example: Scenario, way: str) -> Counter[str]:
                 with ps.connection.transaction():
                     for statement in transaction:
                         ps.execute(statement)
+            send(ps, next(turns))
             if each.refresh in made:
                 result = ps.refresh_stream_table(each.refresh)
                 for done in (*result.upstream, result):

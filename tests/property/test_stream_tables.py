@@ -3,7 +3,8 @@
     pytest tests/property --examples 5000               any number of examples
     pytest tests/property --hypothesis-seed=<printed>   the same ones again
 
-A failure prints the example, cut down, as a program of its own.
+Every part of the grammar has an example whose changes go every way that a row can take. A failure
+prints the example, cut down, as a program of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from pgstream.settings import Settings
 sys.path.insert(0, str(Path(__file__).parent))
 from cut import cut
 from generator.scenario import PARTS, Scenario, scenario
-from play import is_lively, play
+from play import lively, play
 
 from helpers import open_stream
 from ways import EVERY_WAY
@@ -47,16 +48,14 @@ class Run:
     """All examples of a test run: what each must have, and what became of them."""
 
     def __init__(self, seed: str, examples: int, ways: tuple[str, ...]) -> None:
-        self.seed = seed
-        # Every part has its turn by one way, then by the next one.
-        turns = itertools.cycle((part, way) for way in ways for part in range(len(PARTS)))
-        self.turns = enumerate(itertools.islice(turns, examples))
+        self.seed, self.ways = seed, ways
+        self.turns = enumerate(itertools.islice(itertools.cycle(range(len(PARTS))), examples))
         self.lock = threading.Lock()
         self.seen: Counter[str] = Counter()
-        self.failed: list[tuple[int, str, BaseException]] = []
+        self.failed: list[tuple[int, Scenario, BaseException]] = []
 
-    def next(self) -> tuple[int, tuple[int, str]] | None:
-        """One more turn; None when there were enough, or an example has failed."""
+    def next(self) -> tuple[int, int] | None:
+        """One more turn and its part; None when there were enough, or an example has failed."""
         with self.lock:
             return None if self.failed else next(self.turns, None)
 
@@ -64,30 +63,35 @@ class Run:
         """One thread: turn after turn in a database of its own."""
         with opened() as (ps, connection):
             while (found := self.next()) is not None:
-                turn, (part, way) = found
+                turn, part = found
                 for attempt in range(MOST_ATTEMPTS):
                     dice = random.Random(f"{self.seed} {turn} {attempt}")
                     number = dice.randrange(2**40) * len(PARTS) + part
-                    if self.shows(PARTS[part], ps, connection, number, way):
+                    if self.shows(PARTS[part], ps, connection, number):
                         break
                 else:
                     raise AssertionError(f"no example of {PARTS[part]} is taken and changes")
 
-    def shows(self, part: str, ps: PgStream, connection: Any, number: int, way: str) -> bool:
+    def shows(self, part: str, ps: PgStream, connection: Any, number: int) -> bool:
         """Whether the example has played the part, or has failed. One that changes nothing, or is
         refused, shows nothing."""
-        example = scenario(number)
-        if not is_lively(connection, example):
+        example = lively(connection, scenario(number), rounds=len(EVERY_WAY))
+        if example is None:
             return False
         try:
-            seen = play(ps, example, way)
+            seen = play(ps, example, self.ways_of(number))
         except Exception as error:
             with self.lock:
-                self.failed.append((number, way, error))
+                self.failed.append((number, example, error))
             return True
         with self.lock:
             self.seen.update(seen)
         return part in seen
+
+    def ways_of(self, number: int) -> tuple[str, ...]:
+        """Each example begins with another one."""
+        first = number % len(self.ways)
+        return self.ways[first:] + self.ways[:first]
 
 
 @pytest.fixture
@@ -106,30 +110,33 @@ def opened(server: EmbeddedServer, make_database: Callable[[], str], sessions: S
 def test_every_refresh_is_exact(opened: Any, request: pytest.FixtureRequest) -> None:
     option = request.config.getoption
     ways = EVERY_WAY if option("--way") == "turns" else (option("--way"),)
-    examples = option("--examples") or len(PARTS) * len(ways)
+    examples = option("--examples") or len(PARTS)
     run = Run(option("--hypothesis-seed"), examples, ways)
     with ThreadPoolExecutor(THREADS) as pool:
         for worker in [pool.submit(run.work, opened) for _ in range(THREADS)]:
             worker.result()
     print(dict(run.seen.most_common()))
-    for number, way, error in run.failed[:1]:
-        shortest = shorten(opened, scenario(number), way, error)
-        program = shortest.script()
-        pytest.fail(f"scenario({number}) gives, {way}: {error}\n\nCut down:\n{program}")
+    for number, example, error in run.failed[:1]:
+        taken = run.ways_of(number)
+        program = shorten(opened, example, taken, error).script()
+        by = ", ".join(taken)
+        pytest.fail(f"scenario({number}) gives, by {by}: {error}\n\nCut down:\n{program}")
     assert run.seen["refused"] <= MOST_REFUSED * run.seen["streams"]
 
 
-def shorten(opened: Any, example: Scenario, way: str, error: BaseException) -> Scenario:
+def shorten(
+    opened: Any, example: Scenario, ways: tuple[str, ...], error: BaseException
+) -> Scenario:
     """Each attempt in a database of its own: a failure may leave anything behind."""
 
     def fails(shorter: Scenario) -> bool:
         with opened() as (ps, connection):
             try:
-                is_lively(connection, shorter)
+                lively(connection, shorter, rounds=len(shorter.rounds))
             except Exception:
                 return False  # PostgreSQL does not take it
             try:
-                play(ps, shorter, way)
+                play(ps, shorter, ways)
             except Exception as found:
                 return kind(found) == kind(error)
             return False

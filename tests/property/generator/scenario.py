@@ -74,6 +74,8 @@ PARTS = (
     "window sum", "window count", "window avg", "window min", "window max",
     "outer join over aggregate", "set operation over join", "window over outer join", "depth 4",
 )  # fmt: skip
+ROUNDS = 8
+"""Of changes. Those that change no result are left out."""
 LONGEST = 500
 """Of the queries of a scenario, in characters: Spark plans longer ones for seconds."""
 
@@ -104,7 +106,7 @@ def _scenario(dice: Dice) -> Scenario:
     # Tables behind a view count as read; a table that nobody reads may change now and then.
     read = " ".join(each.query for each in streams) + " ".join(statements[2 * len(tables) :])
     busy = [each for each in tables if each.name in read or dice.maybe(0.1)] or tables
-    rounds = tuple(_round(dice, busy, streams) for _ in range(dice.choice((1, 1, 2))))
+    rounds = tuple(_round(dice, busy, streams) for _ in range(ROUNDS))
     return Scenario(tuple(statements), streams, rounds)
 
 
