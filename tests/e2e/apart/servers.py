@@ -14,8 +14,11 @@ from pathlib import Path
 
 import pyspark
 
+import java_classes
+
 HOME = Path(pyspark.__file__).parent
-SMALL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# A worker gives its environment to its executors, so this is for them too.
+SMALL_JAVA = f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC {java_classes.options()}"
 START_SECONDS = 60.0
 
 
@@ -29,7 +32,7 @@ class Server:
             "SPARK_HOME": str(HOME),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_DAEMON_MEMORY": "256m",
-            "SPARK_DAEMON_JAVA_OPTS": SMALL_JAVA,
+            "JDK_JAVA_OPTIONS": SMALL_JAVA,
             "PYSPARK_PYTHON": sys.executable,
             **environment,
         }
