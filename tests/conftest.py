@@ -49,6 +49,18 @@ FEW_ROWS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
+# Nothing here outlives the server. Its own upkeep would visit a thousand databases in turns.
+SERVER = {"fsync": "off", "full_page_writes": "off", "autovacuum": "off"}
+# A run of all tests plans some thousands of statements: the second compiler takes what is hottest,
+# at four times the usual counts, and is worth it after a few hundred.
+MANY_PLANS = (
+    "-XX:Tier4InvocationThreshold=20000 -XX:Tier4MinInvocationThreshold=2400"
+    " -XX:Tier4CompileThreshold=60000 -XX:Tier4BackEdgeThreshold=160000"
+    " -XX:ReservedCodeCacheSize=512m"
+)
+# A run of fewer tests ends before that.
+MANY_TESTS = 500
+FEW_PLANS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m"
 TEST_SETTINGS = Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1)
 
 
@@ -102,23 +114,31 @@ class GivenServer:
 def server() -> Iterator[EmbeddedServer | GivenServer]:
     """Not below pytest's own folder: each run of pytest closes that to the server's user."""
     if given := os.environ.get("PGSTREAM_TEST_DSN"):
-        yield GivenServer(given)
+        yield GivenServer(_in_haste(given))
         return
     home = tempfile.mkdtemp(prefix="pgstream_tests_")
     try:
         with EmbeddedServer.start(home) as server:
+            _in_haste(server.dsn)
             yield server
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
 
+def _in_haste(dsn: str) -> str:
+    with connect(dsn) as admin:
+        for name, value in SERVER.items():
+            admin.execute(f"ALTER SYSTEM SET {name} = {value}")
+        admin.execute("SELECT pg_reload_conf()")
+    return dsn
+
+
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
+def spark(request: pytest.FixtureRequest) -> Iterator[Any]:
     """With the memory that a machine of 4 GB gets."""
     memory = driver_memory("auto", machine=4 * 1024**3)
-    # Plans run once each: what the second compiler would gain, it costs.
-    many_plans = f"-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m {java_classes.options()}"
-    with patch.dict(os.environ, SPARK_SUBMIT_OPTS=many_plans):
+    compilers = MANY_PLANS if len(request.session.items) > MANY_TESTS else FEW_PLANS
+    with patch.dict(os.environ, SPARK_SUBMIT_OPTS=f"{compilers} {java_classes.options()}"):
         session = launch(Settings(spark_master="local[2]", spark_driver_memory=memory))
     session.sparkContext.setLogLevel("OFF")
     with patch.dict(LARGE, FEW_ROWS):
@@ -135,8 +155,6 @@ def sessions(spark: Any) -> Sessions:
 @pytest.fixture(scope="session")
 def _admin(server: EmbeddedServer) -> Iterator[Connection]:
     with connect(server.dsn) as admin:
-        admin.execute("ALTER SYSTEM SET fsync = off")  # nothing here outlives the server
-        admin.execute("SELECT pg_reload_conf()")
         admin.execute(f"CREATE DATABASE {TEMPLATE} TEMPLATE template0")
         with connect(server.dsn_for(TEMPLATE)) as template:
             migrate.install(template)
