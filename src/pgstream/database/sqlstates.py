@@ -16,6 +16,7 @@ rights) pass unchanged, with their position.
     PS011  no such stream table       PS022  the stream table was never populated
                                       PS023  DDL that is refused
                                       PS031  a trigger could change its rows
+                                      PS032  no configuration that was dumped
 """
 
 import re
@@ -77,6 +78,7 @@ ERRORS: dict[str, type[PgStreamError]] = {
     "PS022": NotPopulated,
     "PS023": DependentsExist,
     "PS031": TriggerError,
+    "PS032": StreamTableError,
     "0A000": UnsupportedConstruct,  # feature_not_supported
     "22P02": TypeMismatch,  # invalid_text_representation
     "3F000": UnknownName,  # invalid_schema_name
