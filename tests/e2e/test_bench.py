@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from pgstream.bench.parallel import measure_parallel
 from pgstream.bench.place import room
 from pgstream.bench.plans import is_wrong, measure_plans
 from pgstream.bench.scenarios import SCENARIOS
 from pgstream.bench.tpch.measure_tpch import measure_tpch
 from pgstream.bench.tpch.sections import TABLES, queries
+from pgstream.bench.wake import measure_wake
 from pgstream.bench.writes import STATEMENTS, measure_writes
 from pgstream.client import PgStream
 
@@ -47,6 +49,22 @@ def test_writes(ps: PgStream) -> None:
     assert len(said) == 2 * len(STATEMENTS)
     assert not ps.status()
     assert ps.execute("SELECT count(*) FROM pg_replication_slots") == [(0,)]
+
+
+def test_wake(ps: PgStream) -> None:
+    with room(ps):
+        found = measure_wake(ps, 3, 2, 10, print, warm=1)
+    assert found["exact"]
+    assert [row["median_ms"] > 0 for row in found["results"]] == [True, True]
+    assert found["commits_per_second"].keys() == {"24h", "on change"}
+
+
+def test_parallel(ps: PgStream) -> None:
+    with room(ps):
+        found = measure_parallel(ps, 3, [1, 2], 1, print)
+    assert found["exact"]
+    assert [row["at_once"] for row in found["results"]] == [1, 2]
+    assert found["results"][0]["times_faster"] == 1
 
 
 def test_tpch(ps: PgStream, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,7 +89,7 @@ def measure(stream: PgStream, name: str, change: Callable[[], None], cycles: int
 
 def bare_action_ms(stream: PgStream, times: int = 5) -> float:
     """What Spark takes for two small inputs, joined and grouped: the floor of a refresh."""
-    return median(_timed(lambda: stream.sessions.small.sql(BARE).toArrow()) for _ in range(times))
+    return median(timed(lambda: stream.sessions.small.sql(BARE).toArrow()) for _ in range(times))
 
 
 def _own(name: str) -> Composed:
@@ -98,10 +98,11 @@ def _own(name: str) -> Composed:
 
 def _refresh_own(stream: PgStream, name: str) -> float:
     statement = compose("REFRESH MATERIALIZED VIEW {v}", v=_own(name))
-    return _timed(lambda: stream.connection.execute(statement))
+    return timed(lambda: stream.connection.execute(statement))
 
 
-def _timed(run: Callable[[], object]) -> float:
+def timed(run: Callable[[], object]) -> float:
+    """Milliseconds."""
     started = time.perf_counter()
     run()
     return (time.perf_counter() - started) * 1000

@@ -6,8 +6,10 @@ import typer
 
 from pgstream.cli.alter import alter
 from pgstream.cli.bench import bench
+from pgstream.cli.bench_parallel import parallel
 from pgstream.cli.bench_plans import plans
 from pgstream.cli.bench_tpch import tpch
+from pgstream.cli.bench_wake import wake
 from pgstream.cli.bench_writes import writes
 from pgstream.cli.create import create
 from pgstream.cli.demo import demo
@@ -45,7 +47,13 @@ COMMANDS = (
     ("settings", settings),
     ("bench", bench),
 )
-BENCHES = (("plans", plans), ("tpch", tpch), ("writes", writes))
+BENCHES = (
+    ("plans", plans),
+    ("tpch", tpch),
+    ("writes", writes),
+    ("wake", wake),
+    ("parallel", parallel),
+)
 
 app = typer.Typer(
     cls=Commands,

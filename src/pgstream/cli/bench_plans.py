@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from pgstream.bench.scenarios import SCENARIOS
+from pgstream.cli.bench_frame import (
+    Forced,
+    Found,
+    numbers,
+    run_bench,
+    settings_of,
+    show_results,
+)
 from pgstream.cli.options import AsJson, Dsn, Embedded
-from pgstream.cli.output import Steps, emit, say, show_table
-from pgstream.settings import Settings
+from pgstream.cli.output import say
 
 COLUMNS = {
     "scenario": "scenario",
@@ -37,10 +43,7 @@ def plans(
         typer.Option(help=f"One of {', '.join(SCENARIOS)}; may be repeated.", show_default="all"),
     ] = None,
     cycles: Annotated[int, typer.Option(help="Refreshes per size; the median counts.", min=1)] = 3,
-    forced: Annotated[
-        bool,
-        typer.Option("--forced", help="Never choose FULL, whatever DIFFERENTIAL costs."),
-    ] = False,
+    forced: Forced = False,
     dsn: Dsn = None,
     embedded: Embedded = None,
     as_json: AsJson = False,
@@ -55,36 +58,23 @@ def plans(
     for name in chosen:
         if name not in SCENARIOS:
             raise typer.BadParameter(f"There is no scenario {name}.", param_hint="--scenario")
-    counts = sizes(changes, "--changes")
-    from pgstream.bench.place import place  # imports Spark, which takes a second
-    from pgstream.bench.plans import is_wrong, measure_plans
+    sizes = numbers(changes, "--changes")
+    from pgstream.bench.plans import is_wrong, measure_plans  # imports Spark
 
-    with Steps(as_json) as steps, place(dsn, embedded, bench_settings(forced)) as stream:
-        found = measure_plans(stream, rows, counts, chosen, cycles, steps.note)
-    if as_json:
-        emit(found)
-    else:
-        _show(found)
+    found = run_bench(
+        dsn,
+        embedded,
+        as_json,
+        settings_of(forced),
+        lambda stream, note: measure_plans(stream, rows, sizes, chosen, cycles, note),
+        _show,
+    )
     if any(map(is_wrong, found["results"])):
         raise typer.Exit(1)
 
 
-def bench_settings(forced: bool) -> Settings:
-    settings = Settings.load()
-    return replace(settings, differential_max_change_ratio=0.0) if forced else settings
-
-
-def sizes(text: str, option: str) -> list[int]:
-    """The numbers that an option lists."""
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdigit() and int(part) for part in parts):
-        raise typer.BadParameter(f"{text} is no list of numbers.", param_hint=option)
-    return [int(part) for part in parts]
-
-
-def _show(found: dict[str, Any]) -> None:
-    shown = [{title: row[key] for key, title in COLUMNS.items()} for row in found["results"]]
-    show_table(f"{found['rows']} rows", shown, tuple(COLUMNS.values()))
+def _show(found: Found) -> None:
+    show_results(f"{found['rows']} rows", found, COLUMNS)
     say(f"A bare Spark action takes {found['bare_spark_action_ms']} ms.")
     for row in found["results"]:
         what = f"{row['scenario']}, {row['changes']} changed"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from pgstream.bench.tpch.sections import TABLES, queries
-from pgstream.cli.bench_plans import bench_settings
+from pgstream.cli.bench_frame import Forced, Found, run_bench, settings_of, show_results
 from pgstream.cli.options import AsJson, Dsn, Embedded
-from pgstream.cli.output import Steps, emit, say, show_table
+from pgstream.cli.output import say
 
 COLUMNS = {
     "query": "query",
@@ -37,9 +37,7 @@ def tpch(
     query: Annotated[
         str | None, typer.Option(help="Some queries only, such as q1,q18.", show_default="all")
     ] = None,
-    forced: Annotated[
-        bool, typer.Option("--forced", help="Never choose FULL, whatever DIFFERENTIAL costs.")
-    ] = False,
+    forced: Forced = False,
     dsn: Dsn = None,
     embedded: Embedded = None,
     as_json: AsJson = False,
@@ -53,15 +51,16 @@ def tpch(
     """
     tables = TABLES if changed == "all" else _listed(changed, TABLES, "--changed")
     chosen = _listed(query, list(queries()), "--query") if query else list(queries())
-    from pgstream.bench.place import place  # imports Spark, which takes a second
-    from pgstream.bench.tpch.measure_tpch import measure_tpch
+    from pgstream.bench.tpch.measure_tpch import measure_tpch  # imports Spark
 
-    with Steps(as_json) as steps, place(dsn, embedded, bench_settings(forced)) as stream:
-        found = measure_tpch(stream, scale, share, tables, chosen, steps.note)
-    if as_json:
-        emit(found)
-    else:
-        _show(found)
+    found = run_bench(
+        dsn,
+        embedded,
+        as_json,
+        settings_of(forced),
+        lambda stream, note: measure_tpch(stream, scale, share, tables, chosen, note),
+        _show,
+    )
     if found["summary"]["exact"] < len(chosen):
         raise typer.Exit(1)
 
@@ -74,10 +73,9 @@ def _listed(text: str, known: list[str], option: str) -> list[str]:
     return names
 
 
-def _show(found: dict[str, Any]) -> None:
-    shown = [{title: row[key] for key, title in COLUMNS.items()} for row in found["results"]]
+def _show(found: Found) -> None:
     title = f"TPC-H, scale factor {found['scale']}, {found['share']:.2%} changed"
-    show_table(f"{title} in {', '.join(found['changed'])}", shown, tuple(COLUMNS.values()))
+    show_results(f"{title} in {', '.join(found['changed'])}", found, COLUMNS)
     counted = found["summary"]
     words = [f"{name.replace('_', ' ')}: {n}" for name, n in counted.items()]
     say(", ".join(words) + f"; a bare Spark action takes {found['bare_spark_action_ms']} ms")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from pgstream.cli.bench_plans import sizes
+from pgstream.cli.bench_frame import Found, numbers, run_bench, show_results
 from pgstream.cli.options import AsJson, Dsn, Embedded
-from pgstream.cli.output import Steps, emit, say, show_table
+from pgstream.cli.output import say
 from pgstream.settings import Settings
 
 COLUMNS = {
@@ -38,23 +38,23 @@ def writes(
 
     Example: pgstream bench writes --rows 5000 --writers 1
     """
-    counts = sizes(writers, "--writers")
-    from pgstream.bench.place import place  # imports Spark, which takes a second
-    from pgstream.bench.writes import measure_writes
+    counts = numbers(writers, "--writers")
+    from pgstream.bench.writes import measure_writes  # imports Spark
 
-    with Steps(as_json) as steps, place(dsn, embedded, Settings.load()) as stream:
-        found = measure_writes(stream, rows, counts, cycles, steps.note)
-    if as_json:
-        emit(found)
-    else:
-        _show(found)
+    found = run_bench(
+        dsn,
+        embedded,
+        as_json,
+        Settings.load(),
+        lambda stream, note: measure_writes(stream, rows, counts, cycles, note),
+        _show,
+    )
     if not all(row["exact"] for row in found["results"]):
         raise typer.Exit(1)
 
 
-def _show(found: dict[str, Any]) -> None:
-    shown = [{title: row[key] for key, title in COLUMNS.items()} for row in found["results"]]
-    show_table(f"{found['rows']} rows for each writer", shown, tuple(COLUMNS.values()))
+def _show(found: Found) -> None:
+    show_results(f"{found['rows']} rows for each writer", found, COLUMNS)
     say(f"The median of {found['cycles']} rounds. Decoding is done by a refresh, not by writers.")
     if found["obstacle"]:
         say(f"Not from the WAL: {found['obstacle']}.")

@@ -5,10 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,6 +33,8 @@ def demo(
     Example: pgstream demo --path ./pgstream-demo
     """
     from pgstream import client
+    from pgstream.schedule.background import in_background
+    from pgstream.schedule.worker import Worker
 
     started = time.perf_counter()
     player = Player(as_json)
@@ -45,7 +44,7 @@ def demo(
         _settle(stream, player)
         player.say("Starting Spark …")
         _ = stream.sessions.small
-        with _worker(stream):
+        with in_background(Worker(stream.dsn, stream.sessions)):
             for step in STEPS:
                 player.play(stream, step)
         verified = player.verify(stream)
@@ -76,22 +75,6 @@ def _settle(stream: PgStream, player: Player) -> None:
         " refreshes differential all the same:"
     )
     player.run(stream, "ALTER DATABASE postgres SET pg_stream.differential_max_change_ratio = '0';")
-
-
-@contextmanager
-def _worker(stream: PgStream) -> Iterator[None]:
-    """What `pgstream serve` runs, in a thread."""
-    from pgstream.schedule.worker import Worker
-
-    worker = Worker(stream.dsn, stream.sessions)
-    worker.open()
-    thread = threading.Thread(target=worker.run, name="worker")
-    thread.start()
-    try:
-        yield
-    finally:
-        worker.stop()
-        thread.join()
 
 
 def _ways(stream: PgStream, path: Path) -> dict[str, Any]:

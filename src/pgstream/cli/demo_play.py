@@ -29,6 +29,7 @@ _CURRENT = """
 SELECT count(*) FROM pgstream.pgs_refresh_history h
 JOIN pgstream.pgs_stream_tables t USING (pgs_id)
 WHERE h.refresh_id > %s AND h.status = 'COMPLETED' AND t.pgs_name = 'department_report'
+  AND h.action <> 'NO_DATA'
 """
 _HEADS = {
     "changes_read": "changes",
@@ -50,10 +51,10 @@ class Player:
     def play(self, stream: PgStream, step: Step) -> None:
         self._title(step)
         mark = self._mark(stream)
-        for statement in step.statements:
+        for number, statement in enumerate(step.statements):
             rows = self.run(stream, statement)
-            if step.by_itself and "1s" in statement:
-                self._await_schedule(stream, mark)
+            if number == step.awaited:
+                self._await_worker(stream, mark)
                 self._show_work(stream, mark)
             elif "refresh_stream_table" in statement or "wait_for" in statement:
                 self._show_work(stream, mark)
@@ -72,7 +73,7 @@ class Player:
 
     def verify(self, stream: PgStream) -> list[dict[str, Any]]:
         self._print(Text())
-        self._print(Rule("[bold]6. Is it right?", align="left"))
+        self._print(Rule("[bold]7. Is it right?", align="left"))
         self.say("Each stream table against PostgreSQL's own answer to its query:")
         found = []
         for name in reversed(STREAM_TABLES):
@@ -112,7 +113,7 @@ class Player:
         )
         return int(rows[0][0])
 
-    def _await_schedule(self, stream: PgStream, mark: int) -> None:
+    def _await_worker(self, stream: PgStream, mark: int) -> None:
         end = time.monotonic() + _PATIENCE
         while not stream.execute(_CURRENT, (mark,))[0][0] and time.monotonic() < end:
             time.sleep(0.1)

@@ -15,8 +15,8 @@ class Step:
     title: str
     words: str
     statements: tuple[str, ...]
-    by_itself: bool = False
-    """The statements ask for no refresh: the worker's schedule brings it."""
+    awaited: int | None = None
+    """After this statement nobody asks for a refresh: the worker brings it by itself."""
 
 
 STEPS = (
@@ -158,6 +158,19 @@ FROM department_stats WHERE department_name = 'Backend';""",
             " ORDER BY division;",
             "SELECT pgstream.alter_stream_table('department_report', schedule => '30s');",
         ),
-        by_itself=True,
+        awaited=0,
+    ),
+    Step(
+        "6. Every commit does it",
+        "Only the report has a schedule, and what it reads follows. `on change` refreshes as soon"
+        " as a transaction has committed.",
+        (
+            "SELECT pgstream.alter_stream_table('department_report', schedule => 'on change');",
+            "INSERT INTO employees (name, department_id, salary) VALUES ('Ivan', 8, 108000);",
+            "SELECT division, total_headcount, total_payroll FROM department_report"
+            " ORDER BY division;",
+            "SELECT pgstream.alter_stream_table('department_report', schedule => '30s');",
+        ),
+        awaited=1,
     ),
 )
