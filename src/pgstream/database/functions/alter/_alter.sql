@@ -26,6 +26,8 @@ BEGIN
            last_error = CASE new_status WHEN 'ACTIVE' THEN NULL ELSE last_error END,
            updated_at = now()
      WHERE pgs_id = id;
+    PERFORM pgstream._check_followed(schedule, refresh_mode)
+       FROM pgstream.pgs_stream_tables WHERE pgs_id = id;
     IF new_status = 'ACTIVE' AND old_status IN ('SUSPENDED', 'ERROR') THEN
         PERFORM pgstream._alert('resumed', jsonb_build_object('stream_table',
                     format('%s.%s', pgs_schema, pgs_name)))

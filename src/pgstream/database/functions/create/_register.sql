@@ -23,6 +23,7 @@ BEGIN
     sources := ARRAY(SELECT s.relid FROM pgstream._sources(p_view) s);
     mode := pgstream._check_volatility(p_view, mode);
     mode := pgstream._capturable_mode(sources, mode);
+    PERFORM pgstream._check_followed(pgstream._check_schedule(p_schedule), mode);
     relid := pgstream._create_storage(p_view, target.nsp, target.rel, caller);
     cycle := pgstream._cycle_path(relid, sources);
     IF cycle IS NOT NULL THEN

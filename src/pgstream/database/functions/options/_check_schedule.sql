@@ -9,12 +9,15 @@ BEGIN
     IF p_text IS NULL OR upper(btrim(p_text)) = 'CALCULATED' THEN
         RETURN NULL;
     END IF;
+    IF btrim(p_text) ~* '^on\s+change$' THEN
+        RETURN 'on change';
+    END IF;
     IF seconds IS NULL AND NOT pgstream._is_cron(p_text) THEN
         RAISE EXCEPTION USING ERRCODE = 'PS003',
             MESSAGE = format('%s is neither a duration nor a cron expression',
                              quote_literal(p_text)),
             HINT = 'Examples: ''5m'', ''1h30m'' (units w d h m s, in this order), '
-                   '''*/5 * * * *'', ''@hourly'', ''CALCULATED''.';
+                   '''*/5 * * * *'', ''@hourly'', ''on change'', ''CALCULATED''.';
     END IF;
     IF seconds < greatest(least_seconds, 1) THEN
         RAISE EXCEPTION USING ERRCODE = 'PS003',
