@@ -78,6 +78,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="which way rows travel, see tests/ways.py",
     )
     parser.addoption(
+        "--bank-seconds", type=float, default=4, help="how long the bank test transfers money"
+    )
+    parser.addoption("--kills", type=int, default=1, help="how often one of two workers is killed")
+    parser.addoption(
         "--rewrite-plans",
         action="store_true",
         help="write the plans in tests/plans/expected anew",

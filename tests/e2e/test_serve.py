@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from background import Background, until
 from helpers import assert_exact
 from pgstream.client import PgStream
 from pgstream.database.connection import DatabaseError
@@ -26,28 +26,6 @@ INSERT INTO orders VALUES (1, 'n', 10), (2, 'n', 20), (3, 's', 5)
 """
 TOTALS = "SELECT region, sum(amount) AS total, count(*) AS n FROM orders GROUP BY region"
 BIG = "SELECT region, total FROM totals WHERE total > 10"
-
-
-class Background:
-    """A worker in a thread, and what it tells."""
-
-    def __init__(self, dsn: str, spark: Any, settings: Settings | None) -> None:
-        self.events: list[Event] = []
-        self.sessions = Sessions(settings or Settings(), spark)
-        self.worker = Worker(dsn, self.sessions, self.events.append, settings)
-        self.thread = threading.Thread(target=self.worker.run)
-
-    def lines(self, kind: str) -> list[str]:
-        return [event.line for event in self.events if event.kind == kind]
-
-    def __enter__(self) -> Background:
-        self.worker.open()
-        self.thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.worker.stop()
-        self.thread.join()
 
 
 @pytest.fixture
@@ -69,13 +47,6 @@ def still(database: str, spark: Any, settings: Settings) -> Iterator[Worker]:
     worker.open()
     yield worker
     worker.close()
-
-
-def until(true: Callable[[], Any], seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, f"not after {seconds} s"
-        time.sleep(0.05)
 
 
 def create(ps: PgStream, name: str, query: str, schedule: str = "1h") -> None:
@@ -222,14 +193,15 @@ def test_what_is_not_due_is_left_alone(ps: PgStream, still: Worker) -> None:
     ps.create_stream_table("calculated", TOTALS, "CALCULATED")
     ps.create_stream_table("asleep", TOTALS, "1m")
     ps.alter_stream_table("asleep", status="SUSPENDED")
-    ps.create_stream_table("by_cron", TOTALS, "*/5 * * * *")
+    ps.create_stream_table("by_cron", TOTALS, "0 0 29 2 *")
+    ps.create_stream_table("unchanged", TOTALS, "on change")
     told: list[Event] = []
     still.report = told.append
     still.tick()
     still.tick()
-    for name in ("later", "calculated", "asleep", "by_cron"):
+    for name in ("later", "calculated", "asleep", "by_cron", "unchanged"):
         assert len(history(ps, name)) == 1, name
-    assert [event.line for event in told] == ["this version ignores cron schedules: public.by_cron"]
+    assert not told
 
 
 def test_disabled_it_still_builds_and_answers(

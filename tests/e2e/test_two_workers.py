@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from background import until
 from helpers import SHORT_LIVED, assert_exact, script
 from pgstream.client import PgStream
 from pgstream.database.connection import connect_as_user as connect
@@ -79,6 +80,49 @@ def test_two_workers_at_once_are_exact_and_end_with_0(ps: PgStream, database: st
     ps.refresh_stream_table("copy")
     assert_exact(ps, "totals", "big", "copy")
     assert not ps.execute("SELECT 1 FROM pgstream.pgs_refresh_history WHERE status = 'FAILED'")
+
+
+def test_a_worker_takes_over_from_one_that_is_killed(
+    ps: PgStream, database: str, request: pytest.FixtureRequest
+) -> None:
+    """The one that refreshed last is the busy one."""
+    ps.execute(ORDERS)
+    ps.create_stream_table("totals", TOTALS, "CALCULATED")
+    ps.create_stream_table("big", BIG, "on change")
+    ps.create_stream_table("copy", "SELECT id, region, amount FROM orders", "1s")
+    kills = request.config.getoption("--kills")
+    with contextlib.ExitStack() as stack:
+        alive = [stack.enter_context(serving(database)) for _ in range(2)]
+        for process in alive:
+            ready(process)
+        for number in range(kills):
+            _write(ps, 3.0)
+            killed = alive.pop(0)
+            killed.kill()
+            ps.execute("INSERT INTO orders VALUES (%s, %s, 50)", (-1 - number, f"killed {number}"))
+            region = f"killed {number}"
+            until(lambda r=region: ps.execute("SELECT 1 FROM big WHERE region = %s", (r,)))
+            until(lambda r=region: ps.execute("SELECT 1 FROM copy WHERE region = %s", (r,)))
+            if number + 1 < kills:
+                alive.append(stack.enter_context(serving(database)))
+                ready(alive[-1])
+        assert_never_twice(ps)
+        logs = [_end(process, signal.SIGTERM) for process in alive]
+    assert not [e for log in logs for e in log if e["event"] == "failure"]
+    ps.refresh_stream_table("big")
+    ps.refresh_stream_table("copy")
+    assert_exact(ps, "totals", "big", "copy")
+
+
+def assert_never_twice(ps: PgStream) -> None:
+    """No two refreshes of one table that were committed were under way at the same time."""
+    assert not ps.execute(
+        "SELECT FROM pgstream.pgs_refresh_history a JOIN pgstream.pgs_refresh_history b"
+        " ON a.pgs_id = b.pgs_id AND a.refresh_id < b.refresh_id"
+        " WHERE a.status = 'COMPLETED' AND b.status = 'COMPLETED'"
+        " AND a.action <> 'NO_DATA' AND b.action <> 'NO_DATA'"
+        " AND b.start_time < a.end_time"
+    )
 
 
 def _ask(dsn: str, name: str) -> None:

@@ -27,7 +27,8 @@ def serve(
 
     It answers refreshes asked for in SQL, builds new stream tables and refreshes what is due.
     It logs to stderr, with --json one JSON document per line. Ctrl-C and SIGTERM end it after
-    the refresh under way. Two workers at once are safe.
+    the refreshes under way, which have shutdown_timeout; SIGHUP reads the settings again. Two
+    workers at once are safe.
 
     Example: pgstream serve --dsn postgresql://me@localhost/shop
     """
@@ -54,12 +55,12 @@ def _once(worker: Worker) -> None:
 
 def _forever(worker: Worker) -> None:
     worker.open()
-    _end_on_signals(worker)
+    _follow_signals(worker)
     worker.start_spark()
     worker.run()
 
 
-def _end_on_signals(worker: Worker) -> None:
+def _follow_signals(worker: Worker) -> None:
     def end(number: int, frame: Any) -> None:
         if worker.stopping:
             raise KeyboardInterrupt  # asked twice: at once
@@ -67,3 +68,4 @@ def _end_on_signals(worker: Worker) -> None:
 
     signal.signal(signal.SIGINT, end)
     signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGHUP, lambda number, frame: worker.reload())

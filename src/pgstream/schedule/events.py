@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +36,11 @@ def _work(result: RefreshResult) -> str:
             return f"{result.changes_read} changes, {rows}, {result.total_ms:.0f} ms"
         case _:
             return f"({result.reason}), {rows}, {result.total_ms:.0f} ms"
+
+
+def idle_tables(names: Collection[str]) -> Event:
+    tables = "1 stream table has" if len(names) == 1 else f"{len(names)} stream tables have"
+    return Event("idle", f"{tables} no changes", {"names": sorted(names)})
 
 
 def failed(name: str, error: Exception) -> Event:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
 
 from pgstream.catalog.records import Status, StreamTable
@@ -11,6 +11,7 @@ from pgstream.monitor.alerts import (
     Alert,
     buffer_growth_warning,
     reinitialize_needed,
+    scheduler_falling_behind,
     send,
     slot_lag_warning,
     stale_data,
@@ -37,11 +38,19 @@ class Watch:
         tables: Collection[StreamTable],
         settings: Settings,
         now: datetime,
+        behind: Mapping[int, float],
     ) -> None:
+        """`behind`: since how many seconds tables wait for their turn, by id."""
         if self._next_look is None or now >= self._next_look:
             self._next_look = now + CAPTURE_EVERY
             self._waiting = list(waiting(connection, settings))
-        holds = {subject(alert): alert for alert in (*noticed(tables, now), *self._waiting)}
+        late = [
+            scheduler_falling_behind(table, behind[table.id])
+            for table in tables
+            if table.id in behind
+        ]
+        found = (*noticed(tables, now), *late, *self._waiting)
+        holds = {subject(alert): alert for alert in found}
         for key, alert in holds.items():
             if key not in self._told:
                 send(connection, alert)

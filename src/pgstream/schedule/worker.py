@@ -3,11 +3,12 @@
 It keeps nothing that matters: it may be killed, restarted, or run twice. Two workers meet at
 the lock of each table, and one of them goes on to the next.
 
-A tick comes every `scheduler_interval_ms`, and when a table is created, altered or dropped.
-Between ticks it looks for requests only, because somebody waits for those.
+One thread, the caller's of `run`, decides; lanes refresh; a keeper does the rest. The catalog is
+read at each tick, every `scheduler_interval_ms`, and when a table is created, altered or dropped.
+Between ticks it looks for requests and for changes, because somebody waits for those.
 
 Settings are read again at each tick. What `ALTER SYSTEM` sets arrives with the server's next
-reload, what `ALTER DATABASE` or `ALTER ROLE` sets with the worker's next connection.
+reload, what `ALTER DATABASE` or `ALTER ROLE` sets with the next connection: `reload` makes one.
 """
 
 from __future__ import annotations
@@ -15,37 +16,46 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from pgstream.capture.wal.drain import drain
 from pgstream.catalog import store
-from pgstream.catalog.records import Action, Initiator, RefreshResult, StreamTable
+from pgstream.catalog.records import Action, Initiator, StreamTable
 from pgstream.database import migrate
-from pgstream.database.connection import Connection, DatabaseError, connect, server_settings
+from pgstream.database.connection import Connection, connect, server_settings
 from pgstream.engine.spark.session import Sessions
-from pgstream.errors import NotPopulated, SettingError, Suspended
+from pgstream.errors import NotPopulated, PgStreamError, SettingError, Suspended
 from pgstream.monitor.alerts import refresh_failed, send
-from pgstream.refresh.graph import upstream
+from pgstream.refresh.idle import note_idle
 from pgstream.refresh.known import as_known
-from pgstream.refresh.refresher import Refresher
-from pgstream.schedule.due import due, on_cron, periods, to_build
-from pgstream.schedule.events import Event, Report, failed, refreshed
-from pgstream.schedule.locks import announce_worker, look
+from pgstream.schedule.bell import Bell
+from pgstream.schedule.decide import Decision, Job, Moment, Pace, decide
+from pgstream.schedule.events import Event, Report, failed, idle_tables, refreshed
+from pgstream.schedule.keeper import Keeper, Scene
+from pgstream.schedule.lanes import Lanes, Outcome
+from pgstream.schedule.locks import Locks, announce_worker, look
 from pgstream.schedule.retry import Retries
-from pgstream.schedule.upkeep import Upkeep
-from pgstream.schedule.watch import Watch
+from pgstream.schedule.server_clock import ServerClock
+from pgstream.schedule.timetable import Timetable
+from pgstream.schedule.wake import REQUESTS_SECONDS, Wake
 from pgstream.settings import DECLARED, Settings
 
-REQUESTS_SECONDS = 0.1
-DRAIN_SECONDS = 60.0
 RECONNECT_SECONDS = 1.0
-LONGEST_RECONNECT_SECONDS = 30.0
+LONGEST_RECONNECT_SECONDS = 5.0
+CANCELLED_SECONDS = 5.0
+"""How long a refresh that is cancelled may take to end."""
+ALIVE_SECONDS = 60.0
+"""A loop that has not come round for so long hangs."""
+
+BEHIND_SECONDS = 10.0
+"""A table that waits for its turn for longer is told about."""
 
 Clock = Callable[[], datetime]
 
 
 class Worker:
-    """One thread calls `run`; `stop` may be called from any, or from a signal handler.
+    """One thread calls `run`; `stop` and `reload` may be called from any, or from a signal
+    handler.
 
     Given `settings` never change. Without a `clock` it is the server's: so are the timestamps
     it is compared with.
@@ -62,18 +72,31 @@ class Worker:
         self.dsn, self.sessions, self.report = dsn, sessions, report
         self.fixed = settings
         self.settings = settings or sessions.settings
-        self.clock = clock or self._server_time
-        self.refresher = Refresher(dsn, sessions, self.settings)
+        self._server_clock = ServerClock()
+        self.clock = clock or self._server_clock
         self.retries = Retries()
         self.failures = 0
+        self.timetable = Timetable.of((), self.settings.cron_timezone)
+        self.wake = Wake()
+        self._bell = Bell()
+        self.lanes = Lanes(dsn, sessions, self._bell.ring)
+        self.keeper = Keeper(dsn, self._tell)
         self._stopping = threading.Event()
+        self._reloading = threading.Event()
         self._connection: Connection | None = None
-        self._every: dict[int, timedelta] = {}
-        self._put_off: set[int] = set()  # until the next tick
-        self._said: set[str] = set()
-        self._watch = Watch()
-        self._upkeep = Upkeep()
-        self._drained: datetime | None = None
+        self._locks = Locks(frozenset(), frozenset())
+        self._locks_read = 0.0
+        self._answered: dict[int, tuple[int, float]] = {}
+        """By table, the number of the last request that a job has answered, and until when."""
+        self._changed: dict[int, datetime] = {}
+        self._started: dict[int, datetime] = {}
+        self._held: set[int] = set()  # not to be begun by schedule before the next tick
+        self._skipped: set[int] = set()  # not to be begun at all before the next tick
+        self._stirred: set[int] = set()  # known not to be idle
+        self._queue: tuple[Job, ...] = ()  # no place for them yet
+        self._look_again: datetime | None = None
+        self._restless = True  # something has happened since the last decision
+        self._last_round = time.monotonic()
 
     # --- life -------------------------------------------------------------------------------
 
@@ -109,152 +132,295 @@ class Worker:
                     self._lost(error, wait)
                     self._stopping.wait(wait)
                     wait = min(2 * wait, LONGEST_RECONNECT_SECONDS)
+            self._finish()
         finally:
             self.close()
 
     def stop(self) -> None:
-        """Ends `run` after the cycle that is under way."""
+        """Ends `run` after the refreshes that are under way; these have `shutdown_timeout`."""
         self._stopping.set()
+        self._bell.ring()
+
+    def reload(self) -> None:
+        """Reads the settings again, all of them, over new connections."""
+        self._reloading.set()
+        self._bell.ring()
 
     @property
     def stopping(self) -> bool:
         return self._stopping.is_set()
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether it comes round."""
+        return time.monotonic() - self._last_round < ALIVE_SECONDS
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it is connected and takes work."""
+        return self._connection is not None and not self.stopping
+
     def close(self) -> None:
-        self.refresher.close()
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self.lanes.end()
+        self.keeper.close()
+        self._disconnect()
+        self._bell.close()
 
     def _loop(self) -> None:
         next_tick = time.monotonic()
         while not self.stopping:
+            self._last_round = time.monotonic()
+            if self._reloading.is_set():
+                self._reconnect()
+                next_tick = time.monotonic()
             if time.monotonic() >= next_tick:
-                self.tick()
+                self._read()
+                self.keeper.begin(self._scene())
                 next_tick = time.monotonic() + self.settings.scheduler_interval_ms / 1000
-            else:
-                self._answer_requests()
-            if not self.stopping and self._woken(REQUESTS_SECONDS):
+            self._look()
+            self._collect()
+            if self.settings.refresh_timeout:
+                self.lanes.cancel(self.settings.refresh_timeout)
+            if self._restless or self._is_time():
+                self._begin()
+            if self._wait(next_tick):
                 next_tick = time.monotonic()
 
-    def _woken(self, seconds: float) -> bool:
-        return any(self.connection.notifies(timeout=seconds, stop_after=1))
+    def _wait(self, next_tick: float) -> bool:
+        """Until there is something to look at; whether the catalog has changed."""
+        seconds = min(self.wake.seconds, next_tick - time.monotonic())
+        if self._look_again is not None:
+            seconds = min(seconds, (self._look_again - self.clock()).total_seconds())
+        if not self._restless:
+            self._bell.wait(seconds, self.connection.fileno())
+        return any(self.connection.notifies(timeout=0))
+
+    def _is_time(self) -> bool:
+        return self._look_again is not None and self.clock() >= self._look_again
+
+    def _finish(self) -> None:
+        """Leaves the refreshes under way their time, then cancels them."""
+        patience = time.monotonic() + self.settings.shutdown_timeout
+        end = patience + CANCELLED_SECONDS
+        while self.lanes.running and time.monotonic() < end:
+            for outcome in self.lanes.finished():
+                self._tell_outcome(outcome)
+            if time.monotonic() >= patience:
+                self.lanes.cancel()
+            if self.lanes.running:
+                self._bell.wait(0.1)
+
+    def _reconnect(self) -> None:
+        self._reloading.clear()
+        self._disconnect()
+        self.open()
+        self.lanes.renew()
+        self.report(Event("reloaded", "settings are read again"))
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def _lost(self, error: Exception, wait: float) -> None:
-        self.close()
+        self._disconnect()
         message = as_known(error).message
         line = f"connection lost: {message}; next try in {wait:.0f} s"
         self.report(Event("disconnected", line, {"message": message, "retry_seconds": wait}))
 
-    # --- work -------------------------------------------------------------------------------
+    # --- a round ----------------------------------------------------------------------------
 
     def tick(self) -> None:
-        """Requests first, because somebody waits; then new tables; what is due; upkeep."""
+        """One round, to its end: requests, new tables, what is due, each once; then upkeep."""
+        self._read()
+        self._look()
+        self._begin()
+        while self.lanes.running:
+            self._bell.wait(1.0)
+            for outcome in self._collect():
+                self._skipped |= set(outcome.job.targets)
+            self._look_for_requests()
+            self._begin()
+        self.keeper.work(self.connection, self._scene())
+
+    def _scene(self) -> Scene:
+        now = self.clock()
+        behind = {
+            id_: seconds
+            for job in self._queue
+            if job.initiator is Initiator.SCHEDULER
+            and (seconds := (now - job.deadline).total_seconds()) > BEHIND_SECONDS
+            for id_ in job.targets
+        }
+        return Scene(tuple(self.timetable.tables.values()), self.settings, now, behind)
+
+    def _read(self) -> None:
+        """The settings and the catalog."""
         self._read_settings()
-        self._put_off.clear()
+        self._server_clock.ask(self.connection)
+        self._held.clear()
+        self._skipped.clear()
         tables = store.stream_tables(self.connection)
-        self._every = periods(tables)
-        self._say_cron(tables)
-        self._answer_requests()
-        self._build(tables)
-        if self.settings.enabled:
-            self._refresh_due()
-        self._keep_up()
-        self._drain()
+        self.timetable = Timetable.of(tables, self.settings.cron_timezone)
+        self.wake.follow(self.connection, self.timetable)
+        self.wake.doubt(self.timetable.on_change)  # DDL moves no sequence
+        self._restless = True
 
-    def _answer_requests(self) -> None:
-        locks = look(self.connection)
-        wanted = locks.requested - locks.busy - self._put_off
-        if wanted:
-            for table in store.stream_tables(self.connection, wanted):
-                self._refresh(table, Initiator.MANUAL)
+    def _look(self) -> None:
+        """For requests, and for changes."""
+        if self.wake.look(self.connection) or self._are_locks_old():
+            self._look_for_requests()
+        spared = self.lanes.busy | self._changed.keys() | self.retries.waiting(self.clock())
+        for id_ in self.wake.changed(self.connection, self.timetable, self.settings, spared):
+            self._changed[id_] = self.clock()
+            self._restless = True
 
-    def _build(self, tables: Iterable[StreamTable]) -> None:
-        for table in to_build(tables, self._resting()):
-            self._refresh(table, Initiator.INITIAL)
+    def _are_locks_old(self) -> bool:
+        return time.monotonic() - self._locks_read >= REQUESTS_SECONDS
 
-    def _refresh_due(self) -> None:
-        tables = store.stream_tables(self.connection)
-        covered: set[str] = set()
-        for table in due(tables, self._every, self.clock(), self._resting()):
-            # A failure may have put off this one, or what it reads, a moment ago.
-            if table.full_name in covered or self._rests(table, tables):
-                continue
-            result = self._refresh(table, Initiator.SCHEDULER)
-            if result is not None:
-                covered |= {each.name for each in (*result.upstream, result)}
+    def _look_for_requests(self) -> None:
+        found = look(self.connection)
+        found = replace(found, busy=found.busy - self.lanes.busy)
+        self._restless |= found.busy != self._locks.busy
+        self._locks, self._locks_read = found, time.monotonic()
+        self._restless |= bool(self._requested() - self.lanes.busy)
 
-    def _drain(self) -> None:
-        """The server keeps its WAL until it is decoded, though nobody may refresh."""
+    def _requested(self) -> frozenset[int]:
+        """Without those who have their answer, and have not seen it yet."""
+        number, now = self.wake.request_number, time.monotonic()
+        self._answered = {
+            id_: (last, until)
+            for id_, (last, until) in self._answered.items()
+            if last == number and now < until
+        }
+        return self._locks.requested - self._answered.keys() - self._skipped
+
+    # --- beginning --------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        self._restless = False
+        decision = self._decide()
+        places = self.settings.max_concurrent_refreshes - len(self.lanes.running)
+        if places > 0 and self._note_idle(decision.jobs):
+            decision = self._decide()
+        self._look_again = decision.look_again
+        places = max(places, 0)
+        for job in decision.jobs[:places]:
+            self._begin_job(job)
+        self._queue = decision.jobs[places:]
+
+    def _decide(self) -> Decision:
         now = self.clock()
-        if self._drained is not None and now - self._drained < timedelta(seconds=DRAIN_SECONDS):
+        moment = Moment(
+            now=now,
+            requested=self._requested(),
+            changed=self._changed,
+            started=self._started,
+            resting=self.retries.waiting(now),
+            busy=self.lanes.busy | self._locks.busy,
+            held=frozenset(self._held | self._skipped),
+            enabled=self.settings.enabled,
+        )
+        pace = Pace(
+            timedelta(milliseconds=self.settings.on_change_debounce_ms),
+            timedelta(seconds=1 / self.settings.on_change_max_per_second),
+        )
+        found = decide(self.timetable, moment, pace)
+        times = (found.look_again, self.retries.next_end(now))
+        return Decision(found.jobs, min((time for time in times if time), default=None))
+
+    def _note_idle(self, jobs: Iterable[Job]) -> bool:
+        """All that is due and has nothing to do, in one statement; whether there was such."""
+        due = {id_ for job in jobs if job.initiator is Initiator.SCHEDULER for id_ in job.targets}
+        unknown = due - self._stirred - self._changed.keys()
+        if not unknown:
+            return False
+        names = note_idle(self.connection, unknown, self.settings)
+        self._stirred |= unknown - names.keys()
+        self._held |= names.keys()
+        if names:
+            self.report(idle_tables(names.values()))
+            self._update(names)
+        return bool(names)
+
+    def _begin_job(self, job: Job) -> None:
+        tables = [self.timetable.tables[id_] for id_ in job.targets]
+        now = self.clock()
+        for id_ in job.covers:
+            self._started[id_] = now
+            self._changed.pop(id_, None)
+        self._stirred -= job.covers
+        if job.initiator is Initiator.MANUAL:
+            self._answered[job.targets[0]] = (self.wake.request_number, float("inf"))
+        self.lanes.begin(job, tables, self.settings)
+
+    # --- ending -----------------------------------------------------------------------------
+
+    def _collect(self) -> list[Outcome]:
+        outcomes = self.lanes.finished()
+        for outcome in outcomes:
+            self._restless = True
+            self._tell_outcome(outcome)
+            if outcome.error is None:
+                self._succeeded(outcome)
+            else:
+                self._failed(outcome.job, outcome.error)
+            self._answer(outcome.job)
+            self.wake.again(outcome.job.covers)
+            self._update(outcome.job.covers)
+        return outcomes
+
+    def _answer(self, job: Job) -> None:
+        """Whoever asked before it began needs a moment to see the answer."""
+        if job.initiator is Initiator.MANUAL:
+            number, _ = self._answered.get(job.targets[0], (-1, 0.0))
+            self._answered[job.targets[0]] = (number, time.monotonic() + REQUESTS_SECONDS)
+
+    def _succeeded(self, outcome: Outcome) -> None:
+        if any(result.action is Action.SKIP for result in outcome.results):
+            self._skipped |= set(outcome.job.targets)
+            self.wake.suspect(set(outcome.job.targets) & set(self.timetable.on_change))
             return
-        self._drained = now
-        try:
-            drain(self.connection)
-        except Exception as error:
-            if self.connection.closed:
-                raise
-            self._once(Event("notice", f"the WAL is not decoded: {as_known(error).message}"))
+        for id_ in outcome.job.covers:
+            self.retries.succeeded(id_)
 
-    def _rests(self, table: StreamTable, tables: list[StreamTable]) -> bool:
-        waiting = self.retries.waiting(self.clock())
-        return any(each.id in waiting for each in upstream(table, tables))
-
-    def _resting(self) -> set[int]:
-        return self.retries.waiting(self.clock()) | look(self.connection).busy | self._put_off
-
-    def _keep_up(self) -> None:
-        """Alerts and upkeep. What fails there must not keep tables from being refreshed."""
-        now = self.clock()
-        try:
-            tables = store.stream_tables(self.connection)  # as they are after the refreshes
-            self._watch.look(self.connection, tables, self.settings, now)
-            for event in self._upkeep.work(self.connection, self.settings, now):
-                self.report(event)
-        except DatabaseError as error:
-            if self.connection.closed:
-                raise
-            self._once(Event("notice", f"upkeep failed: {as_known(error).sentence}"))
-
-    # --- one refresh ------------------------------------------------------------------------
-
-    def _refresh(self, table: StreamTable, initiator: Initiator) -> RefreshResult | None:
-        """None if it failed, which is told and recorded: a table's error stops nobody else."""
-        if self.stopping:
-            return None
-        try:
-            result = self.refresher.refresh(table, initiator)
-        except Exception as error:
-            self._failed(table, initiator, error)
-            return None
-        if result.action is Action.SKIP:
-            self._put_off.add(table.id)
-        else:
-            self.retries.succeeded(table.id)
-        for each in result.upstream:
-            if each.action not in (Action.NO_DATA, Action.SKIP):
-                self.report(refreshed(each))
-        self.report(refreshed(result))
-        return result
-
-    def _failed(self, table: StreamTable, initiator: Initiator, error: Exception) -> None:
+    def _failed(self, job: Job, error: Exception) -> None:
+        """The table at which it went wrong rests; the others of the job are due as before."""
         self.failures += 1
-        self.report(failed(table.full_name, error))
-        self._put_off.add(table.id)
-        if isinstance(error, Suspended | NotPopulated):  # raised before there is a history
-            attempts = store.start_history(self.connection, [table.id], initiator)
-            store.fail_history(self.connection, attempts.values(), str(error))
-            send(self.connection, refresh_failed(table.full_name, error))
+        known = as_known(error)
         now = self.clock()
-        self.retries.failed(table.id, now, self._every.get(table.id))
-        for culprit in self._culprits(table):
-            self.retries.failed(culprit.id, now, self._every.get(culprit.id))
+        culprits = self._culprits(job, known)
+        for id_ in culprits:
+            self.retries.failed(id_, now, self.timetable.periods.get(id_))
+        self.wake.suspect(job.covers & set(self.timetable.on_change))
+        if isinstance(known, Suspended | NotPopulated):  # raised before there is a history
+            self._write_failure(culprits, job.initiator, known)
 
-    def _culprits(self, table: StreamTable) -> list[StreamTable]:
-        """Upstream tables that have failed, and would make those that read them fail."""
-        group = upstream(table, store.stream_tables(self.connection))[:-1]
-        return [each for each in group if each.consecutive_errors]
+    def _culprits(self, job: Job, error: PgStreamError) -> tuple[int, ...]:
+        id_ = error.table_id
+        return (id_,) if id_ is not None and id_ in self.timetable.tables else job.targets
+
+    def _write_failure(
+        self, ids: Iterable[int], initiator: Initiator, error: PgStreamError
+    ) -> None:
+        attempts = store.start_history(self.connection, ids, initiator)
+        store.fail_history(self.connection, attempts.values(), str(error))
+        for id_ in ids:
+            send(self.connection, refresh_failed(self._name(id_), error))
+
+    def _update(self, ids: Iterable[int]) -> None:
+        """The timetable knows what has become of these."""
+        self.timetable = self.timetable.updated(store.stream_tables(self.connection, ids))
+
+    def _tell_outcome(self, outcome: Outcome) -> None:
+        if outcome.error is not None:
+            known = as_known(outcome.error)
+            names = [self._name(id_) for id_ in self._culprits(outcome.job, known)]
+            self.report(failed(", ".join(names), known))
+        targets = {self._name(id_) for id_ in outcome.job.targets}
+        for result in outcome.results:
+            if result.name in targets or result.action not in (Action.NO_DATA, Action.SKIP):
+                self.report(refreshed(result))
 
     # --- pieces -----------------------------------------------------------------------------
 
@@ -263,11 +429,12 @@ class Worker:
         assert self._connection is not None, "open first"
         return self._connection
 
-    def _server_time(self) -> datetime:
-        row = self.connection.execute("SELECT clock_timestamp()").fetchone()
-        assert row is not None
-        now: datetime = row[0]
-        return now
+    def _name(self, id_: int) -> str:
+        table: StreamTable | None = self.timetable.tables.get(id_)
+        return table.full_name if table else str(id_)
+
+    def _tell(self, event: Event) -> None:
+        self.report(event)  # tests replace it
 
     def _read_settings(self) -> None:
         if self.fixed is not None:
@@ -276,16 +443,4 @@ class Worker:
             names = [setting.name for setting in DECLARED]
             self.settings = Settings.load(server_settings(self.connection, names))
         except SettingError as error:
-            self._once(Event("notice", f"old settings stay in force: {error.message}"))
-        self.refresher.settings = self.settings
-
-    def _say_cron(self, tables: Iterable[StreamTable]) -> None:
-        names = [table.full_name for table in on_cron(tables)]
-        if names:
-            line = f"this version ignores cron schedules: {', '.join(names)}"
-            self._once(Event("notice", line, {"names": names}))
-
-    def _once(self, event: Event) -> None:
-        if event.line not in self._said:
-            self._said.add(event.line)
-            self.report(event)
+            self.keeper.say(Event("notice", f"old settings stay in force: {error.message}"))

@@ -18,7 +18,7 @@ def wait_of(retries: Retries, id_: int) -> int:
 
 
 def test_waits_double_up_to_the_period() -> None:
-    retries, waits = Retries(), []
+    retries, waits = Retries(lambda: 0.0), []
     for _ in range(8):
         retries.failed(1, NOW, MINUTE)
         waits.append(wait_of(retries, 1))
@@ -26,24 +26,32 @@ def test_waits_double_up_to_the_period() -> None:
 
 
 def test_a_short_period_is_the_longest_wait() -> None:
-    retries = Retries()
+    retries = Retries(lambda: 0.0)
     for _ in range(3):
         retries.failed(1, NOW, timedelta(seconds=2))
     assert wait_of(retries, 1) == 2
 
 
 def test_without_a_period_the_wait_is_at_most_a_minute() -> None:
-    retries = Retries()
+    retries = Retries(lambda: 0.0)
     for _ in range(20):
         retries.failed(1, NOW, None)
     assert wait_of(retries, 1) == 60
 
 
 def test_success_ends_the_wait() -> None:
-    retries = Retries()
+    retries = Retries(lambda: 0.0)
     retries.failed(1, NOW, MINUTE)
     retries.failed(2, NOW, MINUTE)
     retries.succeeded(1)
     assert retries.waiting(NOW) == {2}
     retries.failed(1, NOW, MINUTE)
     assert wait_of(retries, 1) == 1
+
+
+def test_waits_are_shortened_by_chance() -> None:
+    retries = Retries(lambda: 0.5)
+    for _ in range(4):
+        retries.failed(1, NOW, MINUTE)
+    assert retries.next_end(NOW) == after(6)
+    assert retries.next_end(after(6)) is None

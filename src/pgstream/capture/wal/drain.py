@@ -6,7 +6,7 @@ from __future__ import annotations
 import psycopg
 
 from pgstream.capture.wal.ingest import ingest
-from pgstream.capture.wal.slot import insert_lsn, slot_trouble
+from pgstream.capture.wal.slot import Lock, insert_lsn, slot_trouble
 
 
 def drain(connection: psycopg.Connection) -> None:
@@ -14,3 +14,18 @@ def drain(connection: psycopg.Connection) -> None:
     connection.execute("SELECT pgstream._drop_unused_slot()")
     if slot_trouble(connection) is None:
         ingest(connection, insert_lsn(connection))
+
+
+def drain_unless_busy(connection: psycopg.Connection) -> bool:
+    """Whether it was done: somebody who reads the slot is not waited for."""
+    row = connection.execute(
+        "SELECT pg_try_advisory_lock(pgstream._wal_lock(), %s)", (Lock.READ,)
+    ).fetchone()
+    if not row or not row[0]:
+        return False
+    try:
+        drain(connection)
+    finally:
+        if not connection.closed:
+            connection.execute("SELECT pg_advisory_unlock(pgstream._wal_lock(), %s)", (Lock.READ,))
+    return True

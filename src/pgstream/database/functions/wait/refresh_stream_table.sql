@@ -1,7 +1,8 @@
 -- Ask a worker for a refresh and wait for its outcome.
 --
 -- A request cannot be a row: the worker would not see it before its transaction ends. It is an
--- advisory lock, which everybody sees at once in pg_locks. The answer is a row of
+-- advisory lock, which everybody sees at once in pg_locks; the sequence tells workers to look there.
+-- A transaction that is read-only cannot move it, and waits a little longer. The answer is a row of
 -- pgs_refresh_history, which the worker commits and this transaction sees.
 CREATE OR REPLACE FUNCTION pgstream.refresh_stream_table(name text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
@@ -16,6 +17,9 @@ BEGIN
     since := pg_catalog.clock_timestamp();
     PERFORM pg_catalog.pg_advisory_lock_shared(pgstream._request_lock(), id::int);
     BEGIN
+        IF current_setting('transaction_read_only') = 'off' THEN
+            PERFORM nextval('pgstream.pgs_requests');
+        END IF;
         PERFORM pgstream._await_refresh(id, name, since);
     EXCEPTION WHEN OTHERS OR query_canceled THEN
         PERFORM pg_catalog.pg_advisory_unlock_shared(pgstream._request_lock(), id::int);
