@@ -51,6 +51,15 @@ def with_accounts(ps: PgStream) -> None:
     ps.create_stream_table("bank", BANK, "on change")
 
 
+def ask_for_reinit(ps: PgStream, name: str) -> None:
+    ps.execute(
+        "UPDATE pgstream.pgs_stream_tables SET needs_reinit = true, reinit_reason = 'a test'"
+        " WHERE pgs_name = %s",
+        (name,),
+    )
+    ps.execute("SELECT pg_notify('pgstream_wake', '')")
+
+
 def actions(ps: PgStream, name: str) -> list[tuple[str, str]]:
     return [(h["initiated_by"], h["action"]) for h in reversed(ps.history(name, 1000))]
 
@@ -125,26 +134,28 @@ def test_one_that_hangs_is_cancelled_and_others_go_on(
     for name in ("a", "b"):
         ps.execute(f"CREATE TABLE {name} (id int PRIMARY KEY)")
         ps.create_stream_table(f"st_{name}", f"SELECT id FROM {name}", "on change")
-    hasty = replace(settings, refresh_timeout=2)
+    hasty = replace(settings, refresh_timeout=2, shutdown_timeout=0)
     with Background(database, spark, hasty) as worker, connect(database) as other:
         ps.execute("INSERT INTO a VALUES (1)")
         until(lambda: ps.execute("SELECT 1 FROM st_a"))
         with other.transaction():
             other.execute("LOCK TABLE a IN ACCESS EXCLUSIVE MODE")
-            # As a change of `a` that came just before the lock.
-            ps.execute(
-                "UPDATE pgstream.pgs_stream_tables SET needs_reinit = true,"
-                " reinit_reason = 'a test' WHERE pgs_name = 'st_a'"
-            )
-            ps.execute("SELECT pg_notify('pgstream_wake', '')")
+            ask_for_reinit(ps, "st_a")
             until(lambda: any(h["status"] == "RUNNING" for h in ps.history("st_a")))
             ps.execute("INSERT INTO b VALUES (1)")
             until(lambda: ps.execute("SELECT 1 FROM st_b"))
             until(lambda: worker.lines("failure"))
         assert "cancelled" in worker.lines("failure")[0]
         until(lambda: actions(ps, "st_a")[-1] == ("SCHEDULER", "REINITIALIZE"))
-    assert ps.table("st_a").status == "ACTIVE"
-    assert_exact(ps, "st_a", "st_b")
+        assert ps.table("st_a").status == "ACTIVE"
+        assert_exact(ps, "st_a", "st_b")
+        with other.transaction():
+            other.execute("LOCK TABLE b IN ACCESS EXCLUSIVE MODE")
+            ask_for_reinit(ps, "st_b")
+            until(lambda: any(h["status"] == "RUNNING" for h in ps.history("st_b")))
+            worker.worker.stop()
+            worker.thread.join()
+    assert ps.history("st_b", 1)[0]["status"] == "FAILED"
 
 
 def test_a_failure_in_a_group_leaves_the_others_fresh(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -56,8 +57,19 @@ def _once(worker: Worker) -> None:
 def _forever(worker: Worker) -> None:
     worker.open()
     _follow_signals(worker)
-    worker.start_spark()
-    worker.run()
+    with _health(worker):
+        worker.start_spark()
+        worker.run()
+
+
+def _health(worker: Worker) -> AbstractContextManager[object]:
+    """Where a port is given, monitors may ask."""
+    from pgstream.web.health import serve_health
+
+    port = worker.settings.worker_port
+    if not port:
+        return nullcontext()
+    return serve_health(port, lambda: worker.is_alive, lambda: worker.is_ready)
 
 
 def _follow_signals(worker: Worker) -> None:

@@ -9,6 +9,7 @@ PostgreSQL's own schema alone, and the temporary one last. A connection that run
 statements searches what the user's do.
 """
 
+import contextlib
 import os
 from collections.abc import Iterable
 
@@ -38,6 +39,8 @@ SELECT pg_catalog.set_config(name, %s, %s) FROM pg_catalog.pg_settings
 WHERE name OPERATOR(pg_catalog.=) 'restrict_nonsystem_relation_kind'
 """
 """PostgreSQL has the setting since 15.8, 16.4 and 17."""
+_NOTICE_DEATH = "SELECT pg_catalog.set_config('client_connection_check_interval', '1s', false)"
+"""A statement whose client was killed ends, and with it its locks: others can take over."""
 
 
 def connect(
@@ -85,6 +88,8 @@ def _open(
         if "search_path" in settings:
             # Views are inlined; one that took the place of a table would run with our rights.
             conn.execute(_RESTRICT, ("view", False))
+            with contextlib.suppress(psycopg.errors.InvalidParameterValue):  # not on every system
+                conn.execute(_NOTICE_DEATH)
         conn.prepare_threshold = None  # tables are dropped and made again under a connection
         conn.autocommit = autocommit
     except BaseException:

@@ -123,6 +123,15 @@ class Timetable:
         return tuple(id_ for id_ in self.tables if id_ in new and self.upstream[id_] & new == {id_})
 
 
+def resumed(before: Mapping[int, StreamTable], tables: Iterable[StreamTable]) -> list[int]:
+    """The ids of those that were at rest, and are not any more."""
+    return [
+        table.id
+        for table in tables
+        if table.id in before and before[table.id].status in AT_REST and table.status not in AT_REST
+    ]
+
+
 def _is_as_before(table: StreamTable, before: StreamTable | None) -> bool:
     """But for its data."""
     return before is not None and all(

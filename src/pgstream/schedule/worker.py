@@ -22,7 +22,7 @@ from datetime import datetime, timedelta
 from pgstream.catalog import store
 from pgstream.catalog.records import Action, Initiator, StreamTable
 from pgstream.database import migrate
-from pgstream.database.connection import Connection, connect, server_settings
+from pgstream.database.connection import Connection, DatabaseError, connect, server_settings
 from pgstream.engine.spark.session import Sessions
 from pgstream.errors import NotPopulated, PgStreamError, SettingError, Suspended
 from pgstream.monitor.alerts import refresh_failed, send
@@ -36,7 +36,7 @@ from pgstream.schedule.lanes import Lanes, Outcome
 from pgstream.schedule.locks import Locks, announce_worker, look
 from pgstream.schedule.retry import Retries
 from pgstream.schedule.server_clock import ServerClock
-from pgstream.schedule.timetable import Timetable
+from pgstream.schedule.timetable import Timetable, resumed
 from pgstream.schedule.wake import REQUESTS_SECONDS, Wake
 from pgstream.settings import DECLARED, Settings
 
@@ -261,6 +261,8 @@ class Worker:
         self._held.clear()
         self._skipped.clear()
         tables = store.stream_tables(self.connection)
+        for id_ in resumed(self.timetable.tables, tables):
+            self.retries.succeeded(id_)
         self.timetable = Timetable.of(tables, self.settings.cron_timezone)
         self.wake.follow(self.connection, self.timetable)
         self.wake.doubt(self.timetable.on_change)  # DDL moves no sequence
@@ -268,12 +270,21 @@ class Worker:
 
     def _look(self) -> None:
         """For requests, and for changes."""
-        if self.wake.look(self.connection) or self._are_locks_old():
+        if self._is_asked() or self._are_locks_old():
             self._look_for_requests()
         spared = self.lanes.busy | self._changed.keys() | self.retries.waiting(self.clock())
         for id_ in self.wake.changed(self.connection, self.timetable, self.settings, spared):
             self._changed[id_] = self.clock()
             self._restless = True
+
+    def _is_asked(self) -> bool:
+        try:
+            return self.wake.look(self.connection)
+        except DatabaseError:
+            if self.connection.closed:
+                raise
+            self._read()  # a source has been dropped a moment ago
+            return self.wake.look(self.connection)
 
     def _are_locks_old(self) -> bool:
         return time.monotonic() - self._locks_read >= REQUESTS_SECONDS

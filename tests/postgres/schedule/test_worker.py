@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
+from background import until
+from pgstream.database.connection import connect
 from pgstream.engine.spark.session import Sessions
 from pgstream.schedule.events import Event
 from pgstream.schedule.worker import Worker
@@ -49,3 +53,29 @@ def test_upkeep_that_fails_is_told_once_and_stops_nothing(worker, heard, owner):
     assert [event.kind for event in heard] == ["notice"]
     assert heard[0].line.startswith("upkeep failed: ")
     assert "__pgs_change_id" in heard[0].line
+
+
+def test_settings_of_the_database_arrive_when_it_is_told_to_reload(owner, database, heard):
+    worker = Worker(database.dsn_as(OWNER), Sessions(Settings()), heard.append)
+    thread = threading.Thread(target=worker.run)
+    worker.open()
+    thread.start()
+    try:
+        name = owner.info.dbname
+        admin = database.connect()
+        admin.execute(f"ALTER DATABASE {name} SET pg_stream.max_concurrent_refreshes = 7")
+        worker.reload()
+        until(lambda: worker.settings.max_concurrent_refreshes == 7)
+        assert worker.is_alive
+        assert worker.is_ready
+    finally:
+        worker.stop()
+        thread.join()
+    assert not worker.is_ready
+    assert [event.kind for event in heard] == ["reloaded"]
+
+
+def test_a_worker_s_statement_ends_with_the_worker(database):
+    with connect(database.dsn_as(OWNER)) as connection:
+        row = connection.execute("SHOW client_connection_check_interval").fetchone()
+    assert row == ("1s",)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from pgstream.catalog.records import Initiator, Status, StreamTable
-from pgstream.schedule.timetable import Timetable
+from pgstream.schedule.timetable import Timetable, resumed
 from scheduled import NOW, table
 
 
@@ -116,3 +116,9 @@ def test_a_refreshed_table_is_due_later_and_an_altered_one_changes_the_others() 
     assert due_in(fresh, 1) == due_in(fresh, 2) == 60
     altered = found.updated([table(2, "5m", reads=(1,), age=0)])
     assert altered.periods[1] == timedelta(minutes=5)
+
+
+def test_who_is_resumed() -> None:
+    was = {1: replace(table(1), status=Status.ERROR), 2: table(2), 3: table(3)}
+    now = [table(1), replace(table(2), status=Status.SUSPENDED), table(3), table(4)]
+    assert resumed(was, now) == [1]
