@@ -85,7 +85,7 @@ def test_two_workers_at_once_are_exact_and_end_with_0(ps: PgStream, database: st
 def test_a_worker_takes_over_from_one_that_is_killed(
     ps: PgStream, database: str, request: pytest.FixtureRequest
 ) -> None:
-    """The one that refreshed last is the busy one."""
+    """Under load; with --kills 10 each time the older one of two."""
     ps.execute(ORDERS)
     ps.create_stream_table("totals", TOTALS, "CALCULATED")
     ps.create_stream_table("big", BIG, "on change")
@@ -95,23 +95,47 @@ def test_a_worker_takes_over_from_one_that_is_killed(
         alive = [stack.enter_context(serving(database)) for _ in range(2)]
         for process in alive:
             ready(process)
+        stack.enter_context(_load(database))
         for number in range(kills):
-            _write(ps, 3.0)
-            killed = alive.pop(0)
-            killed.kill()
-            ps.execute("INSERT INTO orders VALUES (%s, %s, 50)", (-1 - number, f"killed {number}"))
-            region = f"killed {number}"
-            until(lambda r=region: ps.execute("SELECT 1 FROM big WHERE region = %s", (r,)))
-            until(lambda r=region: ps.execute("SELECT 1 FROM copy WHERE region = %s", (r,)))
+            time.sleep(2.0)
+            alive.pop(0).kill()
+            _until_all_know(ps, f"killed {number}")
             if number + 1 < kills:
                 alive.append(stack.enter_context(serving(database)))
                 ready(alive[-1])
-        assert_never_twice(ps)
         logs = [_end(process, signal.SIGTERM) for process in alive]
     assert not [e for log in logs for e in log if e["event"] == "failure"]
+    assert_never_twice(ps)
     ps.refresh_stream_table("big")
     ps.refresh_stream_table("copy")
     assert_exact(ps, "totals", "big", "copy")
+
+
+@contextlib.contextmanager
+def _load(dsn: str) -> Iterator[None]:
+    """Somebody writes all the time."""
+    ending = threading.Event()
+
+    def write() -> None:
+        with connect(dsn) as connection:
+            while not ending.wait(0.02):
+                connection.execute("UPDATE orders SET amount = amount + 1 WHERE id = 1")
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        yield
+    finally:
+        ending.set()
+        thread.join()
+
+
+def _until_all_know(ps: PgStream, region: str) -> None:
+    ps.execute("INSERT INTO orders SELECT max(id) + 1, %s, 50 FROM orders", (region,))
+    written = time.monotonic()
+    for name in ("big", "copy"):
+        until(lambda n=name: ps.execute(f"SELECT 1 FROM {n} WHERE region = %s", (region,)))
+    print(f"{region}: all fresh after {time.monotonic() - written:.1f} s")
 
 
 def assert_never_twice(ps: PgStream) -> None:

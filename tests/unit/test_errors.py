@@ -17,6 +17,7 @@ from pgstream.errors import (
     QueryError,
     RefreshConflict,
     RefreshTimeout,
+    ServerShort,
     SparkLost,
     UnsupportedConstruct,
 )
@@ -55,7 +56,14 @@ def test_each_class_survives_pickle(cls: type[PgStreamError]) -> None:
 
 
 def test_transient_errors_are_those_we_retry() -> None:
-    retried = {CaptureLost, ConnectionFailed, RefreshConflict, RefreshTimeout, SparkLost}
+    retried = {
+        CaptureLost,
+        ConnectionFailed,
+        RefreshConflict,
+        RefreshTimeout,
+        ServerShort,
+        SparkLost,
+    }
     assert {cls for cls in CLASSES if cls.transient} == retried
 
 

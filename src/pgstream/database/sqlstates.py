@@ -41,6 +41,7 @@ from pgstream.errors import (
     PgStreamError,
     QueryError,
     RefreshError,
+    ServerShort,
     StreamTableError,
     StreamTableNotFound,
     Suspended,
@@ -102,6 +103,8 @@ ERRORS: dict[str, type[PgStreamError]] = {
 }
 
 
+# A deadlock and the like; room, memory, connections; a lock that is waited for in vain; the disk.
+SHORT = ("40", "53", "55P03", "58030")
 UNDEFINED = ("3F000", "42704", "42883", "42P01")  # a schema, type, function or table
 # As pgstream._refuse words it: PL/pgSQL cannot give an error a position.
 REFUSED = re.compile(
@@ -163,6 +166,8 @@ def _kind(error: psycopg.Error) -> type[PgStreamError]:
     lost = not state and isinstance(error, psycopg.OperationalError)
     if lost or state.startswith(("08", "57P0")):  # the connection broke, or the server stops
         return ConnectionFailed
+    if state.startswith(SHORT):
+        return ServerShort
     return ERRORS.get(state, PgStreamError)
 
 

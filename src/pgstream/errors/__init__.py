@@ -43,6 +43,7 @@ PgStreamError
     ├── RecursionLimit           a recursive CTE does not end
     ├── SparkLost                Spark, its cluster or its session is gone (transient)
     ├── RefreshTimeout           a refresh took too long and was cancelled (transient)
+    ├── ServerShort              PostgreSQL lacks room, memory or a lock (transient)
     ├── TriggerError             a trigger on a stream table fails, or must not run
     ├── WalUnavailable           a source must be captured from the WAL and cannot
     ├── CaptureLost              changes in the WAL are lost; triggers take over (transient)
@@ -77,6 +78,7 @@ from pgstream.errors.refresh import (
     RefreshConflict,
     RefreshError,
     RefreshTimeout,
+    ServerShort,
     SourceChanged,
     SparkLost,
     TriggerError,
@@ -139,6 +141,7 @@ __all__ = [
     "RefreshError",
     "RefreshTimeout",
     "RepairNeeded",
+    "ServerShort",
     "SettingError",
     "SourceChanged",
     "SparkLost",

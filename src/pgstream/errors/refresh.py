@@ -94,6 +94,13 @@ class RefreshTimeout(RefreshError):
     transient = True
 
 
+class ServerShort(RefreshError):
+    """PostgreSQL lacks something that it may have again: room, memory, connections, a lock."""
+
+    code = "PGS-0411"
+    transient = True
+
+
 class TriggerError(RefreshError):
     """A trigger that somebody put on a stream table fails, or could change its rows."""
 

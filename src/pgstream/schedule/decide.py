@@ -10,14 +10,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from pgstream.catalog.records import Initiator
 from pgstream.schedule.connected import connected
 from pgstream.schedule.timetable import Due, Timetable
+from pgstream.settings import Settings
 
+BEHIND_SECONDS = 10.0
+"""A table that waits for its turn for longer is told about."""
 AT_ONCE = datetime.min.replace(tzinfo=UTC)
 
 
@@ -29,6 +32,13 @@ class Pace:
     """How long to collect changes after the first one."""
     spacing: timedelta = timedelta()
     """The shortest time from one start to the next."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> Pace:
+        return cls(
+            timedelta(milliseconds=settings.on_change_debounce_ms),
+            timedelta(seconds=1 / settings.on_change_max_per_second),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +99,17 @@ def decide(timetable: Timetable, moment: Moment, pace: Pace) -> Decision:
     jobs += sorted(due_jobs, key=lambda job: (job.deadline, job.targets))
     later = (due.start for due in dues.values() if due.start > moment.now)
     return Decision(tuple(jobs), min(later, default=None))
+
+
+def behind(queue: Iterable[Job], now: datetime) -> dict[int, float]:
+    """Since how many seconds tables of jobs that have no place wait, if that is long."""
+    return {
+        id_: seconds
+        for job in queue
+        if job.initiator is Initiator.SCHEDULER
+        and (seconds := (now - job.deadline).total_seconds()) > BEHIND_SECONDS
+        for id_ in job.targets
+    }
 
 
 def _requests(timetable: Timetable, moment: Moment) -> Iterator[Job]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,14 @@ Report = Callable[[Event], None]
 def refreshed(result: RefreshResult) -> Event:
     fields = {**result.work, "total_ms": round(result.total_ms, 1)}
     return Event("refresh", f"{result.name} {result.action} {_work(result)}", fields)
+
+
+def results_told(results: Iterable[RefreshResult], targets: Iterable[str]) -> Iterator[Event]:
+    """Of the tables that were due, and of those upstream that had changes."""
+    due = set(targets)
+    for result in results:
+        if result.name in due or result.action not in (Action.NO_DATA, Action.SKIP):
+            yield refreshed(result)
 
 
 def _work(result: RefreshResult) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgstream.database.connection import Connection
+from pgstream.database import migrate
+from pgstream.database.connection import Connection, connect
 
 _LOCKS = """
 SELECT classid = pgstream._request_lock()::oid, objid::bigint
@@ -31,6 +32,18 @@ def look(connection: Connection) -> Locks:
         frozenset(id_ for is_request, id_ in rows if is_request),
         frozenset(id_ for is_request, id_ in rows if not is_request),
     )
+
+
+def connect_worker(dsn: str) -> Connection:
+    """A connection by which SQL callers see that a worker is there."""
+    connection = connect(dsn, application_name="pgstream worker")
+    try:
+        migrate.require(connection)
+        announce_worker(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def announce_worker(connection: Connection) -> None:

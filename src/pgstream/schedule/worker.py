@@ -16,28 +16,27 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from pgstream.catalog import store
-from pgstream.catalog.records import Action, Initiator, StreamTable
-from pgstream.database import migrate
-from pgstream.database.connection import Connection, DatabaseError, connect, server_settings
+from pgstream.catalog.records import Action, Initiator
+from pgstream.database.connection import Connection, DatabaseError, server_settings
 from pgstream.engine.spark.session import Sessions
 from pgstream.errors import NotPopulated, PgStreamError, SettingError, Suspended
-from pgstream.monitor.alerts import refresh_failed, send
 from pgstream.refresh.idle import note_idle
 from pgstream.refresh.known import as_known
 from pgstream.schedule.bell import Bell
-from pgstream.schedule.decide import Decision, Job, Moment, Pace, decide
-from pgstream.schedule.events import Event, Report, failed, idle_tables, refreshed
+from pgstream.schedule.decide import Decision, Job, Moment, Pace, behind, decide
+from pgstream.schedule.events import Event, Report, failed, idle_tables, results_told
 from pgstream.schedule.keeper import Keeper, Scene
 from pgstream.schedule.lanes import Lanes, Outcome
-from pgstream.schedule.locks import Locks, announce_worker, look
+from pgstream.schedule.locks import connect_worker
+from pgstream.schedule.requests import Requests
 from pgstream.schedule.retry import Retries
 from pgstream.schedule.server_clock import ServerClock
 from pgstream.schedule.timetable import Timetable, resumed
-from pgstream.schedule.wake import REQUESTS_SECONDS, Wake
+from pgstream.schedule.unstarted import write_unstarted
+from pgstream.schedule.wake import Wake
 from pgstream.settings import DECLARED, Settings
 
 RECONNECT_SECONDS = 1.0
@@ -47,8 +46,6 @@ CANCELLED_SECONDS = 5.0
 ALIVE_SECONDS = 60.0
 """A loop that has not come round for so long hangs."""
 
-BEHIND_SECONDS = 10.0
-"""A table that waits for its turn for longer is told about."""
 
 Clock = Callable[[], datetime]
 
@@ -80,14 +77,11 @@ class Worker:
         self.wake = Wake()
         self._bell = Bell()
         self.lanes = Lanes(dsn, sessions, self._bell.ring)
-        self.keeper = Keeper(dsn, self._tell)
+        self.keeper = Keeper(dsn, lambda event: self.report(event))  # tests replace it
         self._stopping = threading.Event()
         self._reloading = threading.Event()
         self._connection: Connection | None = None
-        self._locks = Locks(frozenset(), frozenset())
-        self._locks_read = 0.0
-        self._answered: dict[int, tuple[int, float]] = {}
-        """By table, the number of the last request that a job has answered, and until when."""
+        self.requests = Requests()
         self._changed: dict[int, datetime] = {}
         self._started: dict[int, datetime] = {}
         self._held: set[int] = set()  # not to be begun by schedule before the next tick
@@ -102,14 +96,7 @@ class Worker:
 
     def open(self) -> None:
         """Connects, and tells SQL callers that a worker is there."""
-        connection = connect(self.dsn, application_name="pgstream worker")
-        try:
-            migrate.require(connection)
-            announce_worker(connection)
-        except BaseException:
-            connection.close()
-            raise
-        self._connection = connection
+        self._connection = connect_worker(self.dsn)
 
     def start_spark(self) -> None:
         self.report(Event("starting", "starting Spark …"))
@@ -123,6 +110,7 @@ class Worker:
         wait = RECONNECT_SECONDS
         try:
             while not self.stopping:
+                self._last_round = time.monotonic()
                 try:
                     if self._connection is None:
                         self.open()
@@ -181,7 +169,7 @@ class Worker:
             self._collect()
             if self.settings.refresh_timeout:
                 self.lanes.cancel(self.settings.refresh_timeout)
-            if self._restless or self._is_time():
+            if self._restless or (self._look_again and self.clock() >= self._look_again):
                 self._begin()
             if self._wait(next_tick):
                 next_tick = time.monotonic()
@@ -194,9 +182,6 @@ class Worker:
         if not self._restless:
             self._bell.wait(seconds, self.connection.fileno())
         return any(self.connection.notifies(timeout=0))
-
-    def _is_time(self) -> bool:
-        return self._look_again is not None and self.clock() >= self._look_again
 
     def _finish(self) -> None:
         """Leaves the refreshes under way their time, then cancels them."""
@@ -244,15 +229,8 @@ class Worker:
         self.keeper.work(self.connection, self._scene())
 
     def _scene(self) -> Scene:
-        now = self.clock()
-        behind = {
-            id_: seconds
-            for job in self._queue
-            if job.initiator is Initiator.SCHEDULER
-            and (seconds := (now - job.deadline).total_seconds()) > BEHIND_SECONDS
-            for id_ in job.targets
-        }
-        return Scene(tuple(self.timetable.tables.values()), self.settings, now, behind)
+        now, tables = self.clock(), tuple(self.timetable.tables.values())
+        return Scene(tables, self.settings, now, behind(self._queue, now))
 
     def _read(self) -> None:
         """The settings and the catalog."""
@@ -270,7 +248,7 @@ class Worker:
 
     def _look(self) -> None:
         """For requests, and for changes."""
-        if self._is_asked() or self._are_locks_old():
+        if self._is_asked() or self.requests.is_old:
             self._look_for_requests()
         spared = self.lanes.busy | self._changed.keys() | self.retries.waiting(self.clock())
         for id_ in self.wake.changed(self.connection, self.timetable, self.settings, spared):
@@ -286,25 +264,14 @@ class Worker:
             self._read()  # a source has been dropped a moment ago
             return self.wake.look(self.connection)
 
-    def _are_locks_old(self) -> bool:
-        return time.monotonic() - self._locks_read >= REQUESTS_SECONDS
-
     def _look_for_requests(self) -> None:
-        found = look(self.connection)
-        found = replace(found, busy=found.busy - self.lanes.busy)
-        self._restless |= found.busy != self._locks.busy
-        self._locks, self._locks_read = found, time.monotonic()
+        busy = self.requests.busy
+        self.requests.look(self.connection, self.lanes.busy)
+        self._restless |= busy != self.requests.busy
         self._restless |= bool(self._requested() - self.lanes.busy)
 
     def _requested(self) -> frozenset[int]:
-        """Without those who have their answer, and have not seen it yet."""
-        number, now = self.wake.request_number, time.monotonic()
-        self._answered = {
-            id_: (last, until)
-            for id_, (last, until) in self._answered.items()
-            if last == number and now < until
-        }
-        return self._locks.requested - self._answered.keys() - self._skipped
+        return self.requests.open(self.wake.request_number) - self._skipped
 
     # --- beginning --------------------------------------------------------------------------
 
@@ -328,15 +295,11 @@ class Worker:
             changed=self._changed,
             started=self._started,
             resting=self.retries.waiting(now),
-            busy=self.lanes.busy | self._locks.busy,
+            busy=self.lanes.busy | self.requests.busy,
             held=frozenset(self._held | self._skipped),
             enabled=self.settings.enabled,
         )
-        pace = Pace(
-            timedelta(milliseconds=self.settings.on_change_debounce_ms),
-            timedelta(seconds=1 / self.settings.on_change_max_per_second),
-        )
-        found = decide(self.timetable, moment, pace)
+        found = decide(self.timetable, moment, Pace.of(self.settings))
         times = (found.look_again, self.retries.next_end(now))
         return Decision(found.jobs, min((time for time in times if time), default=None))
 
@@ -362,7 +325,7 @@ class Worker:
             self._changed.pop(id_, None)
         self._stirred -= job.covers
         if job.initiator is Initiator.MANUAL:
-            self._answered[job.targets[0]] = (self.wake.request_number, float("inf"))
+            self.requests.begun(job.targets[0], self.wake.request_number)
         self.lanes.begin(job, tables, self.settings)
 
     # --- ending -----------------------------------------------------------------------------
@@ -376,16 +339,11 @@ class Worker:
                 self._succeeded(outcome)
             else:
                 self._failed(outcome.job, outcome.error)
-            self._answer(outcome.job)
+            if outcome.job.initiator is Initiator.MANUAL:
+                self.requests.ended(outcome.job.targets[0])
             self.wake.again(outcome.job.covers)
             self._update(outcome.job.covers)
         return outcomes
-
-    def _answer(self, job: Job) -> None:
-        """Whoever asked before it began needs a moment to see the answer."""
-        if job.initiator is Initiator.MANUAL:
-            number, _ = self._answered.get(job.targets[0], (-1, 0.0))
-            self._answered[job.targets[0]] = (number, time.monotonic() + REQUESTS_SECONDS)
 
     def _succeeded(self, outcome: Outcome) -> None:
         if any(result.action is Action.SKIP for result in outcome.results):
@@ -405,19 +363,12 @@ class Worker:
             self.retries.failed(id_, now, self.timetable.periods.get(id_))
         self.wake.suspect(job.covers & set(self.timetable.on_change))
         if isinstance(known, Suspended | NotPopulated):  # raised before there is a history
-            self._write_failure(culprits, job.initiator, known)
+            tables = store.stream_tables(self.connection, culprits)
+            write_unstarted(self.connection, tables, job.initiator, known)
 
     def _culprits(self, job: Job, error: PgStreamError) -> tuple[int, ...]:
         id_ = error.table_id
         return (id_,) if id_ is not None and id_ in self.timetable.tables else job.targets
-
-    def _write_failure(
-        self, ids: Iterable[int], initiator: Initiator, error: PgStreamError
-    ) -> None:
-        attempts = store.start_history(self.connection, ids, initiator)
-        store.fail_history(self.connection, attempts.values(), str(error))
-        for id_ in ids:
-            send(self.connection, refresh_failed(self._name(id_), error))
 
     def _update(self, ids: Iterable[int]) -> None:
         """The timetable knows what has become of these."""
@@ -428,10 +379,8 @@ class Worker:
             known = as_known(outcome.error)
             names = [self._name(id_) for id_ in self._culprits(outcome.job, known)]
             self.report(failed(", ".join(names), known))
-        targets = {self._name(id_) for id_ in outcome.job.targets}
-        for result in outcome.results:
-            if result.name in targets or result.action not in (Action.NO_DATA, Action.SKIP):
-                self.report(refreshed(result))
+        for event in results_told(outcome.results, map(self._name, outcome.job.targets)):
+            self.report(event)
 
     # --- pieces -----------------------------------------------------------------------------
 
@@ -441,11 +390,7 @@ class Worker:
         return self._connection
 
     def _name(self, id_: int) -> str:
-        table: StreamTable | None = self.timetable.tables.get(id_)
-        return table.full_name if table else str(id_)
-
-    def _tell(self, event: Event) -> None:
-        self.report(event)  # tests replace it
+        return self.timetable.tables[id_].full_name if id_ in self.timetable.tables else str(id_)
 
     def _read_settings(self) -> None:
         if self.fixed is not None:

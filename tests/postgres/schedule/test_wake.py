@@ -179,6 +179,11 @@ def test_changes_in_the_wal_wake_too(wal_database):
         follower = Follower(connection, Settings(cdc_mode="wal"))
         follower.look()
         follower.refreshed("st_w")
-        owner.execute("INSERT INTO w VALUES (1)")
-        follower.look()
-        assert follower.look() | follower.look() == {"st_w"}
+        assert follower.look() | follower.look() == set()
+        writer = wal_database.connect(REPLICATOR, autocommit=False)
+        writer.execute("INSERT INTO w VALUES (1)")
+        assert follower.look() | follower.look() == set()
+        writer.commit()
+        assert follower.look() == {"st_w"}
+        follower.refreshed("st_w")
+        assert follower.look() | follower.look() == set()

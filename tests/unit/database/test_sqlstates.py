@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
+from psycopg import errors
 
-from pgstream.database.sqlstates import path_hint, user_function
+from pgstream.database.sqlstates import path_hint, translate, user_function
+from pgstream.errors import ConnectionFailed, PgStreamError, ServerShort
 
 
 @pytest.mark.parametrize(
@@ -27,3 +30,19 @@ def test_the_function_that_looks_for_its_helpers(context: str, function: str | N
 
 def test_the_hint_is_a_statement() -> None:
     assert "ALTER FUNCTION public.f(int) SET search_path = public" in path_hint("public.f(int)")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (errors.DiskFull, ServerShort),
+        (errors.OutOfMemory, ServerShort),
+        (errors.DeadlockDetected, ServerShort),
+        (errors.LockNotAvailable, ServerShort),
+        (errors.AdminShutdown, ConnectionFailed),
+    ],
+)
+def test_what_may_pass_is_transient(error: type[psycopg.Error], kind: type[PgStreamError]) -> None:
+    known = translate(error("no"))
+    assert type(known) is kind
+    assert known.transient

@@ -4,8 +4,9 @@ from datetime import timedelta
 from typing import Any
 
 from pgstream.catalog.records import Initiator, StreamTable
-from pgstream.schedule.decide import Decision, Moment, Pace, decide
+from pgstream.schedule.decide import Decision, Moment, Pace, behind, decide
 from pgstream.schedule.timetable import Timetable
+from pgstream.settings import Settings
 from scheduled import NOW, table
 
 AT_ONCE = Pace()
@@ -119,3 +120,16 @@ def test_a_group_on_change_is_refreshed_with_what_it_reads() -> None:
     )
     (job,) = decided(*tables, changed={2: before(0)}).jobs
     assert (job.targets, job.covers) == ((2,), {1, 2})
+
+
+def test_what_waits_long_for_its_turn_is_behind() -> None:
+    late = decided(
+        table(1, "1m", age=75), table(2, "1m", age=61), table(3, "1h", age=0), requested=(3,)
+    )
+    assert len(late.jobs) == 3
+    assert behind(late.jobs, NOW) == {1: 15}
+
+
+def test_the_pace_is_a_matter_of_settings() -> None:
+    settings = Settings(on_change_debounce_ms=50, on_change_max_per_second=4.0)
+    assert Pace.of(settings) == Pace(timedelta(seconds=0.05), timedelta(seconds=0.25))

@@ -4,7 +4,7 @@ import pytest
 
 from pgstream.catalog.records import Action, RefreshResult
 from pgstream.errors import ComputeError
-from pgstream.schedule.events import failed, refreshed
+from pgstream.schedule.events import failed, idle_tables, refreshed, results_told
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,18 @@ def test_a_failure_is_one_line_with_its_code() -> None:
 def test_an_unknown_failure_has_its_type() -> None:
     event = failed("public.t", ValueError("odd\nmore"))
     assert event.line == "public.t FAILED [PGS-0106] ValueError: odd"
+
+
+def test_tables_without_changes_are_one_line() -> None:
+    event = idle_tables(["public.b", "public.a"])
+    assert event.line == "2 stream tables have no changes"
+    assert event.fields["names"] == ["public.a", "public.b"]
+    assert idle_tables(["public.a"]).line == "1 stream table has no changes"
+
+
+def test_upstream_is_told_if_it_had_changes() -> None:
+    quiet = RefreshResult("public.a", Action.NO_DATA, "no changes")
+    busy = RefreshResult("public.b", Action.DIFFERENTIAL, "1 changes")
+    due = RefreshResult("public.c", Action.NO_DATA, "no changes")
+    told = results_told([quiet, busy, due], ["public.c"])
+    assert [event.fields["name"] for event in told] == ["public.b", "public.c"]

@@ -1,5 +1,5 @@
--- Whether a field of a cron expression is well-formed: a list of items, each * or a number or a name
--- or a range of these, with a step or without. Numbers are between p_low and p_high.
+-- Whether a field of a cron expression is well-formed: a list of items, each * or a number or a
+-- name or a range of these, with a step or without. Numbers are between p_low and p_high.
 CREATE OR REPLACE FUNCTION pgstream._is_cron_field(p_field text, p_low int, p_high int) RETURNS bool
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT bool_and(

@@ -1,9 +1,9 @@
 -- Ask a worker for a refresh and wait for its outcome.
 --
 -- A request cannot be a row: the worker would not see it before its transaction ends. It is an
--- advisory lock, which everybody sees at once in pg_locks; the sequence tells workers to look there.
--- A transaction that is read-only cannot move it, and waits a little longer. The answer is a row of
--- pgs_refresh_history, which the worker commits and this transaction sees.
+-- advisory lock, which everybody sees at once in pg_locks; the sequence tells workers to look
+-- there. A transaction that is read-only cannot move it, and waits a little longer. The answer is a
+-- row of pgs_refresh_history, which the worker commits and this transaction sees.
 CREATE OR REPLACE FUNCTION pgstream.refresh_stream_table(name text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
