@@ -12,6 +12,20 @@ from pgstream.capture.names import buffer
 BATCH = 20_000
 
 
+def delete_batch(
+    connection: psycopg.Connection,
+    relid: int,
+    condition: sql.Composable,
+    parameters: tuple[Any, ...] = (),
+    batch: int = BATCH,
+) -> psycopg.Cursor[Any]:
+    """Some of the rows that the condition holds for."""
+    statement = sql.SQL(
+        "DELETE FROM {b} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {b} WHERE {c} LIMIT {n}))"
+    ).format(b=buffer(relid), c=condition, n=sql.Literal(batch))
+    return connection.execute(statement, parameters)
+
+
 def delete_in_batches(
     connection: psycopg.Connection,
     relid: int,
@@ -20,12 +34,9 @@ def delete_in_batches(
     batch: int = BATCH,
 ) -> int:
     """All rows that the condition holds for; how many. Outside of a transaction."""
-    statement = sql.SQL(
-        "DELETE FROM {b} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {b} WHERE {c} LIMIT {n}))"
-    ).format(b=buffer(relid), c=condition, n=sql.Literal(batch))
     deleted = 0
     while True:
-        count = connection.execute(statement, parameters).rowcount
+        count = delete_batch(connection, relid, condition, parameters, batch).rowcount
         deleted += count
         if count < batch:
             return deleted

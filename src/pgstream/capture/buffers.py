@@ -20,8 +20,9 @@ from pgstream.capture.wal.slot import insert_lsn
 from pgstream.errors import CaptureLost
 
 _DECODED = """
-SELECT source_relid::bigint, wal_since::text FROM pgstream.pgs_change_tracking
-WHERE wal_since IS NOT NULL AND source_relid = ANY(%s::oid[])
+SELECT pg_current_snapshot()::text, (
+    SELECT jsonb_object_agg(source_relid::bigint, wal_since) FROM pgstream.pgs_change_tracking
+    WHERE wal_since IS NOT NULL AND source_relid = ANY(%s::oid[]))
 """
 
 
@@ -55,19 +56,20 @@ def open_buffers(
     The order is what makes it so: the snapshot, then the end of the WAL, then decoding up to it.
     """
     wanted = list(relids)
-    seen = _decoded(reader, wanted)
+    snapshot, seen = _decoded(reader, wanted)
     if seen:
         ingest(beside, insert_lsn(beside))
-        if not seen.items() <= _decoded(beside, wanted).items():
+        if not seen.items() <= _decoded(beside, wanted)[1].items():
             raise CaptureLost(
                 "The capture of a source was changed during the refresh.",
                 hint="Refresh again.",
             )
-    row = reader.execute("SELECT pg_current_snapshot()::text").fetchone()
+    return Buffers(reader, beside, snapshot, frozenset(map(int, seen)))
+
+
+def _decoded(connection: psycopg.Connection, relids: list[int]) -> tuple[str, dict[str, str]]:
+    """The snapshot, and where in the WAL the changes of these sources begin; of those that are
+    there."""
+    row = connection.execute(_DECODED, (relids,)).fetchone()
     assert row is not None
-    return Buffers(reader, beside, row[0], frozenset(seen))
-
-
-def _decoded(connection: psycopg.Connection, relids: list[int]) -> dict[int, str]:
-    """Where in the WAL the changes of these sources begin; of those that are there."""
-    return dict(connection.execute(_DECODED, (relids,)).fetchall())
+    return row[0], row[1] or {}

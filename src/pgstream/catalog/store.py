@@ -15,7 +15,7 @@ from pgstream.catalog.records import (
     StreamTable,
     View,
 )
-from pgstream.database.connection import Connection
+from pgstream.database.connection import Connection, Found
 from pgstream.database.quoting import compose, identifier
 
 _SELECT = """
@@ -26,25 +26,20 @@ SELECT t.pgs_id, t.pgs_relid::bigint, t.pgs_schema, t.pgs_name, t.defining_query
        ARRAY(SELECT a.attname::text FROM pg_attribute a
              WHERE a.attrelid = t.pgs_relid AND a.attnum > 0 AND NOT a.attisdropped
                AND a.attname <> '__pgs_row_id' ORDER BY a.attnum),
-       t.reinit_reason
+       t.reinit_reason,
+       (SELECT jsonb_agg(jsonb_build_array(d.source_relid::bigint, coalesce(n.nspname, ''),
+                             coalesce(c.relname, ''), d.source_type = 'STREAM_TABLE',
+                             d.columns_used) ORDER BY d.source_relid)
+        FROM pgstream.pgs_dependencies d LEFT JOIN pg_class c ON c.oid = d.source_relid
+        LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE d.pgs_id = t.pgs_id AND d.source_type <> 'VIEW'),
+       (SELECT jsonb_agg(jsonb_build_array(n.nspname, c.relname, d.definition)
+                         ORDER BY d.source_relid)
+        FROM pgstream.pgs_dependencies d JOIN pg_class c ON c.oid = d.source_relid
+        JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE d.pgs_id = t.pgs_id AND d.source_type = 'VIEW')
 FROM pgstream.pgs_stream_tables t
 """
-_DEPENDENCIES = """
-SELECT d.pgs_id, d.source_relid::bigint, coalesce(n.nspname, ''), coalesce(c.relname, ''),
-       d.source_type = 'STREAM_TABLE', d.columns_used
-FROM pgstream.pgs_dependencies d
-LEFT JOIN pg_class c ON c.oid = d.source_relid
-LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE d.pgs_id = ANY(%s) AND d.source_type <> 'VIEW' ORDER BY d.source_relid
-"""
-_VIEWS = """
-SELECT d.pgs_id, n.nspname, c.relname, d.definition
-FROM pgstream.pgs_dependencies d
-JOIN pg_class c ON c.oid = d.source_relid
-JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE d.pgs_id = ANY(%s) AND d.source_type = 'VIEW' ORDER BY d.source_relid
-"""
-
 _TEXTS = (
     ("pgs_stream_tables", "defining_query", "pgs_id"),
     ("pgs_stream_tables", "query_with_views", "pgs_id"),
@@ -59,20 +54,10 @@ def stream_tables(connection: Connection, ids: Iterable[int] | None = None) -> l
         _SELECT + " WHERE %(ids)s::bigint[] IS NULL OR t.pgs_id = ANY(%(ids)s) ORDER BY t.pgs_id",
         {"ids": wanted},
     ).fetchall()
-    found: dict[int, list[Dependency]] = {row[0]: [] for row in rows}
-    for id_, relid, schema, name, is_stream, columns in connection.execute(
-        _DEPENDENCIES, (list(found),)
-    ).fetchall():
-        found[id_].append(Dependency(relid, schema, name, is_stream, frozenset(columns)))
-    views: dict[int, list[View]] = {id_: [] for id_ in found}
-    for id_, schema, name, definition in connection.execute(_VIEWS, (list(found),)).fetchall():
-        views[id_].append(View(schema, name, definition))
-    return [_record(row, tuple(found[row[0]]), tuple(views[row[0]])) for row in rows]
+    return [_record(row) for row in rows]
 
 
-def _record(
-    row: Sequence[Any], dependencies: tuple[Dependency, ...], views: tuple[View, ...]
-) -> StreamTable:
+def _record(row: Sequence[Any]) -> StreamTable:
     return StreamTable(
         id=row[0],
         relid=row[1],
@@ -92,9 +77,12 @@ def _record(
         last_error=row[15],
         updated_at=row[16],
         columns=tuple(row[17]),
-        dependencies=dependencies,
-        views=views,
         reinit_reason=row[18],
+        dependencies=tuple(
+            Dependency(relid, schema, name, is_stream, frozenset(columns))
+            for relid, schema, name, is_stream, columns in row[19] or ()
+        ),
+        views=tuple(View(*view) for view in row[20] or ()),
     )
 
 
@@ -105,22 +93,21 @@ def stream_table(connection: Connection, name: str) -> StreamTable:
     return stream_tables(connection, [row[0]])[0]
 
 
-def fail_interrupted(connection: Connection, ids: Iterable[int]) -> set[int]:
+def fail_interrupted(connection: Connection, ids: Iterable[int]) -> Found:
     """Marks refreshes whose worker died; the ids of their tables. The caller holds their
     locks."""
-    cursor = connection.execute(
+    return connection.execute(
         "UPDATE pgstream.pgs_refresh_history SET status = 'FAILED', end_time = clock_timestamp(),"
         " error_message = 'the worker ended before the refresh was committed'"
         " WHERE pgs_id = ANY(%s) AND status = 'RUNNING' RETURNING pgs_id",
         (list(ids),),
     )
-    return {row[0] for row in cursor.fetchall()}
 
 
 def start_history(
     connection: Connection, ids: Iterable[int], initiator: Initiator
 ) -> dict[int, int]:
-    """A RUNNING row per table, at once visible to all; refresh ids by table."""
+    """A RUNNING row per table; refresh ids by table."""
     rows = connection.execute(
         "INSERT INTO pgstream.pgs_refresh_history"
         " (pgs_id, action, status, initiated_by, worker_pid, freshness_deadline)"
@@ -264,14 +251,12 @@ def save_query(connection: Connection, id_: int, query: str) -> None:
     )
 
 
-def source_relids(connection: Connection, ids: Iterable[int]) -> list[int]:
-    """What these stream tables read."""
-    rows = connection.execute(
-        "SELECT DISTINCT source_relid::bigint FROM pgstream.pgs_dependencies"
-        " WHERE pgs_id = ANY(%s) AND source_type <> 'VIEW'",
-        (list(ids),),
-    ).fetchall()
-    return [row[0] for row in rows]
+def hold_sources(connection: Connection, ids: Iterable[int]) -> int:
+    """Nobody alters or renames what these stream tables read until the transaction ends; its
+    id."""
+    row = connection.execute("SELECT pgstream._hold_sources(%s)::text", (list(ids),)).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def set_capture_errors(connection: Connection, mode: str) -> None:

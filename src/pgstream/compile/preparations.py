@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from pgstream.catalog.records import Numerics, StreamTable
 from pgstream.compile.prepare import Prepared, prepare
 from pgstream.database.connection import Connection
-from pgstream.database.quoting import compose, identifier, joined
-from pgstream.engine.postgres.constraints import not_null, unique_keys
+from pgstream.engine.postgres.constraints import NOT_NULL, UNIQUE
+
+# Plans rely on constraints: without one, another plan gives the same rows.
+_MARK = f"""
+SELECT pgstream._require_trusted_names(%(id)s),
+    (SELECT jsonb_agg(columns)::text FROM (
+        SELECT attrelid::bigint, relnamespace::bigint, relname, attname, atttypid::bigint,
+               atttypmod, length(c.reltuples::bigint::text)
+        FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+        WHERE attrelid = ANY(%(relids)s::oid[]) AND attnum > 0 AND NOT attisdropped
+        ORDER BY attrelid, attnum) columns),
+    (SELECT jsonb_agg(keys)::text FROM ({UNIQUE}) keys),
+    (SELECT jsonb_agg(columns)::text FROM ({NOT_NULL}) columns)
+""".encode()
 
 
 class Preparations:
@@ -19,9 +30,8 @@ class Preparations:
     def of(
         self, connection: Connection, table: StreamTable, numerics: Numerics, nested_state: bool
     ) -> Prepared:
-        """The plan, for this transaction: what is checked here stays so until it ends."""
-        hold_sources(connection, [d.relid for d in table.dependencies])
-        connection.execute("SELECT pgstream._require_trusted_names(%s)", (table.id,))
+        """The plan, for this transaction, which holds the sources: what is checked here stays so
+        until it ends."""
         mark = (numerics, nested_state, self._mark(connection, table))
         found = self._known.get(table.id)
         if found is None or found[0] != mark:
@@ -39,30 +49,9 @@ class Preparations:
         return made
 
     def _mark(self, connection: Connection, table: StreamTable) -> object:
-        """What a plan is made of: columns, and sizes to the power of ten."""
+        """What a plan is made of: columns, and sizes to the power of ten. Names that mean other
+        than they did are an error."""
         relids = [d.relid for d in table.dependencies]
-        rows = connection.execute(
-            "SELECT attrelid::bigint, relnamespace::bigint, relname, attname, atttypid::bigint,"
-            " atttypmod, length(c.reltuples::bigint::text)"
-            " FROM pg_attribute JOIN pg_class c ON c.oid = attrelid"
-            " WHERE attrelid = ANY(%s::oid[]) AND attnum > 0 AND NOT attisdropped"
-            " ORDER BY attrelid, attnum",
-            (relids,),
-        ).fetchall()
-        # Plans rely on them: without one, another plan gives the same rows.
-        asked = unique_keys, not_null
-        known = tuple(constraints(connection, relids) for constraints in asked)
-        return table.relid, table.defining_query, tuple(rows), known
-
-
-def hold_sources(connection: Connection, relids: Iterable[int]) -> None:
-    """Nobody alters or renames a source while it is read. Other kinds of relations cannot be
-    locked."""
-    found = connection.execute(
-        "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-        " WHERE c.oid = ANY(%s::oid[]) AND c.relkind IN ('r', 'p') ORDER BY c.oid",
-        (list(relids),),
-    ).fetchall()
-    if found:
-        names = joined(compose("ONLY {n}", n=identifier(*name)) for name in found)
-        connection.execute(compose("LOCK TABLE {n} IN ACCESS SHARE MODE", n=names))
+        row = connection.execute(_MARK, {"id": table.id, "relids": relids}).fetchone()
+        assert row is not None
+        return table.relid, table.defining_query, *row[1:]

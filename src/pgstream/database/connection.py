@@ -12,6 +12,7 @@ statements searches what the user's do.
 import contextlib
 import os
 from collections.abc import Iterable
+from typing import Any
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -120,6 +121,9 @@ def _check_version(conn: psycopg.Connection) -> None:
 
 Connection = psycopg.Connection
 """The type of a connection, for rooms that do not import the driver."""
+
+Found = psycopg.Cursor[Any]
+"""What a statement gives, for rooms that do not import the driver."""
 
 DatabaseError = psycopg.Error
 """The driver's errors, for rooms that do not import the driver."""

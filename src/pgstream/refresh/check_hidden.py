@@ -21,6 +21,7 @@ def check_hidden(cycle: Cycle, id_: int) -> tuple[Verification, ...] | None:
     try:
         if not cycle.lock([id_]):
             return None
+        store.hold_sources(connections.apply, [id_])
         snapshot = take_snapshot(connections.reader)
         (table,) = store.stream_tables(connections.apply, [id_])
         if table.refresh_mode is Mode.FULL:  # no changes are captured: all is as old as the rows

@@ -57,6 +57,7 @@ from pgstream.refresh.stages.run_stages import run_stages
 from pgstream.refresh.stages.stage import Step
 from pgstream.refresh.stages.stages_of import stages_of
 from pgstream.refresh.stages.work import Tools, Work
+from pgstream.refresh.start import start
 from pgstream.settings import Settings
 from pgstream.storage.state import drop_stale
 
@@ -97,15 +98,10 @@ class Cycle:
         attempts: dict[int, int] = {}
         current = ids[-1]
         try:
-            connections.notes.execute("SELECT pgstream._notice_crash()")
-            for dead in store.fail_interrupted(connections.notes, ids):
-                drop_staging(connections.notes, dead)
-            store.set_capture_errors(connections.notes, self.settings.capture_errors)
-            attempts = store.start_history(connections.notes, ids, self.initiator)
+            attempts = start(connections.notes, ids, self.initiator, self.settings)
             crash_point("lock")
             self.settle_capture(ids)
-            own_xid = self.own_xid()
-            snapshot = settled_snapshot(connections, ids)
+            snapshot, own_xid = settled_snapshot(connections, ids)
             crash_point("snapshot")
             pending = Pending()
             results = []
@@ -114,11 +110,13 @@ class Cycle:
             for current in ids:
                 self.interruption.check()
                 result = self.refresh(tables[current], buffers, snapshot, own_xid, pending)
-                store.complete_history(
-                    connections.apply, attempts[current], result, snapshot.taken_at
-                )
                 results.append(result)
-            self.announce(results)
+            with connections.apply.pipeline():
+                for id_, result in zip(ids, results, strict=True):
+                    store.complete_history(
+                        connections.apply, attempts[id_], result, snapshot.taken_at
+                    )
+                self.announce(results)
             crash_point("apply")
             connections.apply.commit()
             connections.reader.rollback()
@@ -146,11 +144,6 @@ class Cycle:
             (list(ids),),
         ).fetchone()
         return bool(row and row[0])
-
-    def own_xid(self) -> int:
-        row = self.connections.apply.execute("SELECT pg_current_xact_id()::text").fetchone()
-        assert row is not None
-        return int(row[0])
 
     def settle_capture(self, ids: Sequence[int]) -> None:
         """Before any transaction of ours writes: making a replication slot waits for those."""

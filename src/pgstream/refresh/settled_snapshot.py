@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from pgstream.catalog import store
 from pgstream.catalog.shapes import changed_shapes
-from pgstream.compile.preparations import hold_sources
 from pgstream.errors import RefreshConflict
 from pgstream.refresh.connections import Connections
 from pgstream.refresh.follow_ddl import follow_ddl
@@ -15,17 +14,20 @@ from pgstream.refresh.snapshot import Snapshot, take_snapshot
 ATTEMPTS = 10
 
 
-def settled_snapshot(connections: Connections, ids: Sequence[int]) -> Snapshot:
-    """Sources are locked before it is taken, so that what it sees and what PostgreSQL reads are the
-    same. Where DDL has changed something, that is followed first, without the locks."""
+def settled_snapshot(connections: Connections, ids: Sequence[int]) -> tuple[Snapshot, int]:
+    """And the id of the committing transaction, which it does not see.
+
+    Sources are locked before it is taken, so that what it sees and what PostgreSQL reads are the
+    same. Where DDL has changed something, that is followed first, without the locks.
+    """
     apply, reader = connections.apply, connections.reader
     for _ in range(ATTEMPTS):
         apply.execute("SAVEPOINT unlocked")
-        hold_sources(apply, store.source_relids(apply, ids))
+        own_xid = store.hold_sources(apply, ids)
         snapshot = take_snapshot(reader)
         changed = changed_shapes(reader, ids)
         if not changed:
-            return snapshot
+            return snapshot, own_xid
         reader.rollback()
         apply.execute("ROLLBACK TO SAVEPOINT unlocked")
         follow_ddl(connections.notes, changed)

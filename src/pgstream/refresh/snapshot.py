@@ -32,11 +32,13 @@ class Snapshot:
 
 def take_snapshot(reader: Connection) -> Snapshot:
     """Begins the reading transaction and exports its snapshot."""
-    reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    row = reader.execute(
-        "SELECT pg_export_snapshot(), pg_current_snapshot()::text,"
-        " pg_current_wal_lsn()::text, clock_timestamp()"
-    ).fetchone()
+    with reader.pipeline():
+        reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        found = reader.execute(
+            "SELECT pg_export_snapshot(), pg_current_snapshot()::text,"
+            " pg_current_wal_lsn()::text, clock_timestamp()"
+        )
+    row = found.fetchone()
     assert row is not None
     return Snapshot(*row)
 

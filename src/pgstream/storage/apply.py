@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -41,14 +42,16 @@ def apply(
 ) -> Applied:
     """Takes rows out and puts rows in; duplicates are counted, never merged. What touches no row
     is not run: a statement has triggers, too."""
-    wanted = counted(connection, delta)
-    with applying(connection):
+    wanted, removed = counted(connection, delta), None
+    at_once = connection.pipeline() if around is nothing_around else nullcontext()
+    with at_once, applying(connection):
         if wanted.rows_deleted:
             with around("DELETE"):
-                _delete(connection, target, delta, wanted.rows_deleted)
+                removed = _delete(connection, target, delta)
         if wanted.rows_inserted:
             with around("INSERT"):
                 _insert(connection, target, delta)
+    require_all(target, removed.rowcount if removed else 0, wanted.rows_deleted)
     return wanted
 
 
@@ -91,13 +94,15 @@ def _insert(connection: psycopg.Connection, target: Target, delta: Temporary) ->
     )
 
 
-def _delete(connection: psycopg.Connection, target: Target, delta: Temporary, wanted: int) -> None:
+def _delete(
+    connection: psycopg.Connection, target: Target, delta: Temporary
+) -> psycopg.Cursor[Any]:
     removal = sql.SQL("DELETE FROM {} WHERE ctid = ANY(ARRAY({}))").format(
         target.table, removed_rows(target, delta)
     )
     if loose(target):
         removal = _rewriting(removal, target, delta)
-    require_all(target, connection.execute(removal).rowcount, wanted)
+    return connection.execute(removal)
 
 
 def _rewriting(removal: sql.Composed, target: Target, delta: Temporary) -> sql.Composed:

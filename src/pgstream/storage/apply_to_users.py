@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import psycopg
 
-from pgstream.storage.apply import Applied, apply
+from pgstream.storage.apply import Applied, apply, nothing_around
 from pgstream.storage.apply_by_rows import apply_by_rows
 from pgstream.storage.published import is_published
 from pgstream.storage.target import Target
@@ -37,4 +37,5 @@ def apply_to_users(
         require_allowed(connection, target)
     by_rows = found or triggers is Triggers.ON or is_published(connection, target.relid)
     run = apply_by_rows if by_rows else apply
-    return run(connection, target, delta, firing(connection, target, found))
+    around = firing(connection, target, found) if found else nothing_around
+    return run(connection, target, delta, around)

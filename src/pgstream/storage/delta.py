@@ -28,11 +28,12 @@ def delta_from(
         rows = sql.SQL("{} UNION ALL SELECT {}, __pgs_row_id, -1 FROM {}").format(
             rows, identifiers(target.names), target.table
         )
-    delta = create_temporary(connection, "delta", target.id, target.columns)
-    connection.execute(
-        sql.SQL("INSERT INTO {} {}").format(delta.name, consolidated(target.columns, rows))
-    )
-    analyze(connection, delta)
+    with connection.pipeline():
+        delta = create_temporary(connection, "delta", target.id, target.columns)
+        connection.execute(
+            sql.SQL("INSERT INTO {} {}").format(delta.name, consolidated(target.columns, rows))
+        )
+        analyze(connection, delta)
     return delta
 
 

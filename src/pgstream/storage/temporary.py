@@ -59,14 +59,17 @@ def load(
     """The rows of the driver."""
     raw = sql.Identifier("pg_temp", f"__pgs_{kind}_{id_}_raw")
     names = [sql.SQL("{} text").format(sql.Identifier(f"c{i}")) for i in range(len(columns) + 1)]
-    connection.execute(
-        sql.SQL("CREATE TEMPORARY TABLE {} ({}, w bigint) ON COMMIT DROP").format(
-            sql.Identifier(raw._obj[-1]), COMMA.join(names)
+    with connection.pipeline():
+        connection.execute(
+            sql.SQL("CREATE TEMPORARY TABLE {} ({}, w bigint) ON COMMIT DROP").format(
+                sql.Identifier(raw._obj[-1]), COMMA.join(names)
+            )
         )
-    )
+        made = create_temporary(connection, kind, id_, columns)
     copy_in(connection, raw, rows)
-    made = convert(connection, kind, id_, columns, raw, trimmed)
-    drop(connection, raw)
+    with connection.pipeline():
+        _convert(connection, made, raw, trimmed)
+        drop(connection, raw)
     return made
 
 
@@ -79,7 +82,16 @@ def convert(
     trimmed: Sequence[bool],
 ) -> Temporary:
     """The rows of a table with columns c0, c1, … (then the row id) and w."""
-    made = create_temporary(connection, kind, id_, columns)
+    with connection.pipeline():
+        made = create_temporary(connection, kind, id_, columns)
+        _convert(connection, made, raw, trimmed)
+    return made
+
+
+def _convert(
+    connection: psycopg.Connection, made: Temporary, raw: sql.Composable, trimmed: Sequence[bool]
+) -> None:
+    columns = made.columns
     items: list[sql.Composable] = []
     for i, column in enumerate(columns):
         form = "{}::text::{}"
@@ -91,4 +103,3 @@ def convert(
         sql.SQL("INSERT INTO {} SELECT {}, w FROM {}").format(made.name, COMMA.join(items), raw)
     )
     analyze(connection, made)
-    return made

@@ -34,12 +34,14 @@ class UserTrigger:
 
 def user_triggers(connection: psycopg.Connection, target: Target) -> list[UserTrigger]:
     """Those that are enabled. Nobody adds one until the transaction ends."""
-    connection.execute(sql.SQL("LOCK TABLE {} IN ROW EXCLUSIVE MODE").format(target.table))
-    rows = connection.execute(
-        "SELECT name, function, events, is_always, is_deferrable FROM pgstream._user_triggers(%s)",
-        (target.relid,),
-    ).fetchall()
-    return [UserTrigger(n, f, tuple(e), always, late) for n, f, e, always, late in rows]
+    with connection.pipeline():
+        connection.execute(sql.SQL("LOCK TABLE {} IN ROW EXCLUSIVE MODE").format(target.table))
+        found = connection.execute(
+            "SELECT name, function, events, is_always, is_deferrable"
+            " FROM pgstream._user_triggers(%s)",
+            (target.relid,),
+        )
+    return [UserTrigger(n, f, tuple(e), always, late) for n, f, e, always, late in found]
 
 
 def require_allowed(connection: psycopg.Connection, target: Target) -> None:

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 
 from pgstream.database.connection import Connection
 
-_NOT_NULL = """
+NOT_NULL = """
 SELECT a.attrelid::bigint, a.attname::text
 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-WHERE a.attrelid = ANY(%s::oid[]) AND a.attnum > 0 AND NOT a.attisdropped AND a.attnotnull
+WHERE a.attrelid = ANY(%(relids)s::oid[]) AND a.attnum > 0 AND NOT a.attisdropped AND a.attnotnull
   AND c.relkind IN ('r', 'p')
   AND (c.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid))
   AND NOT EXISTS (
@@ -26,14 +26,14 @@ WHERE a.attrelid = ANY(%s::oid[]) AND a.attnum > 0 AND NOT a.attisdropped AND a.
       AND a.attnum = ANY(n.conkey))
 ORDER BY 1, 2
 """
-_UNIQUE = """
+UNIQUE = """
 SELECT i.indrelid::bigint, array_agg(a.attname::text ORDER BY a.attname)
 FROM pg_index i
 JOIN pg_class c ON c.oid = i.indrelid
 CROSS JOIN LATERAL unnest(i.indkey::int2[], i.indclass::oid[]) WITH ORDINALITY k(attnum, opclass, n)
 JOIN pg_opclass o ON o.oid = k.opclass
 JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
-WHERE i.indrelid = ANY(%s::oid[]) AND k.n <= i.indnkeyatts
+WHERE i.indrelid = ANY(%(relids)s::oid[]) AND k.n <= i.indnkeyatts
   AND i.indisunique AND i.indisvalid AND i.indislive AND i.indimmediate
   AND i.indpred IS NULL AND i.indexprs IS NULL
   AND (c.relkind = 'p' OR NOT EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid))
@@ -48,7 +48,7 @@ ORDER BY 1, 2
 
 def not_null(connection: Connection, relids: Sequence[int]) -> tuple[tuple[int, str], ...]:
     """The relid and the name of each column."""
-    rows = connection.execute(_NOT_NULL, (list(relids),)).fetchall()
+    rows = connection.execute(NOT_NULL, {"relids": list(relids)}).fetchall()
     return tuple((relid, name) for relid, name in rows)
 
 
@@ -56,5 +56,5 @@ def unique_keys(
     connection: Connection, relids: Sequence[int]
 ) -> tuple[tuple[int, tuple[str, ...]], ...]:
     """The relid of each key and its columns, by name."""
-    rows = connection.execute(_UNIQUE, (list(relids),)).fetchall()
+    rows = connection.execute(UNIQUE, {"relids": list(relids)}).fetchall()
     return tuple((relid, tuple(names)) for relid, names in rows)

@@ -1,0 +1,68 @@
+"""How often a refresh asks PostgreSQL and waits for the answer. Counts, which no machine changes."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import IO
+
+import pytest
+
+from helpers import create_exact, refresh_exact, script
+from pgstream.catalog.records import Action
+from pgstream.client import PgStream
+from pgstream.database.connection import Connection
+
+pytestmark = pytest.mark.usual_way
+
+
+class Trips:
+    def __init__(self, files: dict[str, IO[bytes]]) -> None:
+        self.files = files
+
+    def counted(self) -> dict[str, int]:
+        """By connection: how often the server said that it is ready again."""
+        return {name: _read(file).count(b"\tReadyForQuery") for name, file in self.files.items()}
+
+
+def _read(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read()
+
+
+@contextmanager
+def traced(connections: dict[str, Connection]) -> Iterator[Trips]:
+    with ExitStack() as opened:
+        files = {name: opened.enter_context(tempfile.TemporaryFile()) for name in connections}
+        for name, connection in connections.items():
+            connection.pgconn.trace(files[name].fileno())
+        try:
+            yield Trips(files)
+        finally:
+            for connection in connections.values():
+                connection.pgconn.untrace()
+
+
+def trips_of(ps: PgStream, name: str, wanted: Action) -> dict[str, int]:
+    own = ps.refresher.connections()
+    with traced({"apply": own.apply, "reader": own.reader, "notes": own.notes}) as trips:
+        assert ps.refresh_stream_table(name).action is wanted
+    return trips.counted()
+
+
+def test_a_join_of_two_and_one_changed_row(ps: PgStream) -> None:
+    script(
+        ps,
+        "CREATE TABLE a (id int PRIMARY KEY, g int, x int)",
+        "CREATE TABLE b (g int PRIMARY KEY, name text)",
+        "INSERT INTO b VALUES (0, 'zero'), (1, 'one')",
+        "INSERT INTO a SELECT i, i % 2, i FROM generate_series(1, 20) i",
+    )
+    create_exact(ps, "st", "SELECT b.name, a.id, a.x FROM a JOIN b ON b.g = a.g")
+    ps.execute("UPDATE a SET x = 0 WHERE id = 7")
+    refresh_exact(ps, "st")  # the plan is known from here on
+    ps.execute("UPDATE a SET x = 1 WHERE id = 7")
+    assert trips_of(ps, "st", Action.DIFFERENTIAL) == {"apply": 19, "reader": 9, "notes": 6}
+    assert trips_of(ps, "st", Action.NO_DATA) == {"apply": 0, "reader": 0, "notes": 1}
+    refresh_exact(ps, "st")
