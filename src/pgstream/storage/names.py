@@ -40,12 +40,18 @@ def same(column: Column, left: str, right: str) -> sql.Composed:
 
 
 def match(columns: Iterable[Column], left: str, right: str) -> sql.Composed:
-    """The same row id and the same columns: a collision of hashes is harmless."""
-    parts: list[sql.Composable] = [
-        sql.SQL("{}.{c} = {}.{c}").format(sql.Identifier(left), sql.Identifier(right), c=ROW_ID)
-    ]
-    parts += [same(column, left, right) for column in columns]
-    return sql.SQL(" AND ").join(parts)
+    """The same row id and the same columns: a collision of hashes is harmless.
+
+    The columns are compared in a CASE, which PostgreSQL takes to be true for half of the rows. Else
+    it would multiply the chances that each of them is the same, expect one row at most, and compare
+    all groups with all.
+    """
+    sides = sql.Identifier(left), sql.Identifier(right)
+    ids = sql.SQL("{}.{c} = {}.{c}").format(*sides, c=ROW_ID)
+    alike = sql.SQL(" AND ").join(same(column, left, right) for column in columns)
+    if not alike.as_string():
+        return ids
+    return sql.SQL("{} AND CASE WHEN {} THEN true ELSE false END").format(ids, alike)
 
 
 def identifiers(names: Sequence[str], alias: str | None = None) -> sql.Composed:

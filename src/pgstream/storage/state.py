@@ -176,7 +176,7 @@ class State:
         if self.keys:
             self._run(
                 "DELETE FROM {state} s USING {groups} f WHERE f.__pgs_weight < 0 AND {match_sf}"
-                f" AND NOT EXISTS (SELECT FROM {new} {{match_sp}})",
+                f" AND NOT EXISTS (SELECT FROM {new} {{match_fp}})",
                 groups=groups.name,
             )
 
@@ -274,5 +274,6 @@ class State:
             names_p=identifiers(self.names, "p"),
             match_sp=match(self.keys, "s", "p"),
             match_sf=match(self.keys, "s", "f"),
+            match_fp=match(self.keys, "f", "p"),
             **parts,
         )

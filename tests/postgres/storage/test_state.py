@@ -126,3 +126,32 @@ def test_the_one_group_without_keys_never_vanishes(owner: Connection) -> None:
     assert len(unsettled(state, changed, groups)) == 1
     state.store(groups)
     assert shown(state, "pgstream_state.state_1", "n") == [(0,)]
+
+
+def test_postgresql_expects_as_many_partners_as_there_are(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If it expected one, it would compare all groups with all."""
+    many = 2000
+    state.connection.execute(
+        "INSERT INTO pgstream_state.state_1 SELECT k, 1, k, 100 + k"
+        f" FROM generate_series(2, {many}) k; ANALYZE pgstream_state.state_1"
+    )
+    changed = change(state)
+    state.connection.execute(
+        f"INSERT INTO {changed.name.as_string()} SELECT k, 1, k + 1, NULL, 100 + k, 1"
+        f" FROM generate_series(2, {many}) k; ANALYZE {changed.name.as_string()}"
+    )
+    groups, plans = state.added(changed), list[dict[str, Any]]()
+
+    def explained(text: str, **parts: Any) -> None:
+        query = "EXPLAIN (ANALYZE, FORMAT JSON) " + state._format(text, **parts).as_string()
+        row = state.connection.execute(query.encode()).fetchone()
+        assert row is not None
+        plans.append(row[0][0]["Plan"]["Plans"][0])
+
+    monkeypatch.setattr(state, "_run", explained)
+    state.store(groups)
+    updated, inserted, deleted = (plan["Actual Rows"] for plan in plans)
+    assert (updated, inserted, deleted) == (many - 1, 0, 0)
+    assert many / 4 < plans[0]["Plan Rows"] < many * 4
