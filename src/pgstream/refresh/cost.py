@@ -6,10 +6,11 @@ Each operator tells how many rows it gives (`expected_rows`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from pgstream.algebra.operators.join import Pairing
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.scan import Change, Lookup, Part, Stored
 
@@ -18,6 +19,7 @@ FIXED = 100.0
 FIXED_OF_EXECUTORS = 350.0
 PER_ROW_IN_DRIVER = 0.013
 PER_ROW_BY_EXECUTORS = 0.0008
+PER_ROW_AGAIN = 0.0004
 PER_CHANGE = 0.012
 PER_ROW_GIVEN = 0.0013
 
@@ -39,6 +41,8 @@ class Cost:
     """Rows of tables that pass through the driver: those looked up, and small tables."""
     by_executors: float = 0.0
     """Rows of tables and of changes that executors read."""
+    again: float = 0.0
+    """Rows that executors read once more, where a tree names a table twice, or compare in joins."""
     changes: float = 0.0
     given: float = 0.0
     """Rows that come out, and are compared with what is stored."""
@@ -54,13 +58,16 @@ class Cost:
         found += self.given * PER_ROW_GIVEN
         if self.by_executors:
             found += FIXED_OF_EXECUTORS + self.by_executors * PER_ROW_BY_EXECUTORS
+            found += self.again * PER_ROW_AGAIN
         return found
 
 
 def cost_of(trees: Sequence[Node], counts: Counts, statistics: Statistics, most_rows: int) -> Cost:
-    """Each leaf is read once. A table is read whole where the keys are too many, see `Leaves`."""
+    """The driver reads each leaf once. A table is read whole where the keys are too many, see
+    `Leaves`."""
     expected = Expected(counts, statistics)
-    changed, whole, looked_up = {}, {}, {}
+    changed, whole, looked_up = dict[Node, float](), dict[Node, float](), dict[Node, float]()
+    read_for: dict[Node, Node] = {}
     for node in dict.fromkeys(node for tree in trees for node in tree.walk()):
         if isinstance(node, Change):
             changed[node] = expected.rows(node)
@@ -70,19 +77,45 @@ def cost_of(trees: Sequence[Node], counts: Counts, statistics: Statistics, most_
             size, keys = expected.rows(node.stored), expected.rows(node.keys)
             if keys > most_rows or (keys > 1000 and keys * 2 > size):
                 whole[node.stored] = size
+                read_for[node] = node.stored
             else:
                 looked_up[node] = expected.rows(node)
-    small, large = _parted(whole.values(), most_rows)
-    few, many = _parted(changed.values(), most_rows)
-    given = sum(map(expected.rows, trees))
-    return Cost(sum(looked_up.values()) + small, large + many, few, given)
+    small, large = _parted(whole, most_rows)
+    few, many = _parted(changed, most_rows)
+    of_executors = large | many
+    once = sum(of_executors.values())
+    of_executors |= {node: large[table] for node, table in read_for.items() if table in large}
+    return Cost(
+        in_driver=sum(looked_up.values()) + sum(small.values()),
+        by_executors=once,
+        again=_by_name(trees, of_executors, expected) - once if once else 0.0,
+        changes=sum(few.values()),
+        given=sum(map(expected.rows, trees)),
+    )
 
 
-def _parted(sizes: Iterable[float], most_rows: int) -> tuple[float, float]:
-    """The rows of relations that pass through the driver, and of those that executors read."""
-    listed = list(sizes)
-    small = sum(size for size in listed if size <= most_rows)
-    return small, sum(listed) - small
+def _parted(
+    sizes: Mapping[Node, float], most_rows: int
+) -> tuple[dict[Node, float], dict[Node, float]]:
+    """The relations that pass through the driver, and those that executors read."""
+    small = {node: size for node, size in sizes.items() if size <= most_rows}
+    return small, {node: size for node, size in sizes.items() if node not in small}
+
+
+def _by_name(
+    trees: Sequence[Node], of_executors: Mapping[Node, float], expected: Expected
+) -> float:
+    """How many rows executors read and join: what a tree names twice, they compute twice."""
+    known: dict[Node, float] = {}
+
+    def of(node: Node) -> float:
+        if node not in known:
+            below = sum(map(of, node.inputs))
+            joined = sum(map(expected.rows, node.inputs)) if isinstance(node, Pairing) else 0.0
+            known[node] = of_executors.get(node, 0.0) + below + (joined if below else 0.0)
+        return known[node]
+
+    return sum(map(of, trees))
 
 
 @dataclass

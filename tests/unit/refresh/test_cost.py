@@ -12,7 +12,7 @@ from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.outer_join import OuterJoin
-from pgstream.algebra.operators.scan import Field, Part, Scan, Source, drawn
+from pgstream.algebra.operators.scan import Field, Part, Scan, Source, Stored, drawn
 from pgstream.algebra.operators.window import Window
 from pgstream.algebra.plan import plan
 from pgstream.algebra.types import BIGINT
@@ -89,6 +89,15 @@ def test_too_many_keys_read_the_table_once() -> None:
     joined = OuterJoin(SRC, DIM, ((1, 1),))
     assert cost(Join(SRC, DIM, ((1, 1),)), {1: 9000}).rows == 10_000
     assert cost(joined, {2: 100}, most_rows=50).by_executors >= 1_000_000
+
+
+def test_executors_read_twice_what_is_named_twice_and_compare_in_joins() -> None:
+    src, dim = Stored(SRC), Stored(DIM)
+    both = cost_of([Join(src, src, ((0, 0),))], {}, Told(), 50_000)
+    assert (both.by_executors, both.again) == (1_000_000, 3_000_000)
+    beside = cost_of([Join(src, dim, ((1, 1),))], {}, Told(), 50_000)
+    assert (beside.by_executors, beside.again) == (1_000_000, 1_010_000)
+    assert cost_of([Join(dim, dim, ((1, 1),))], {}, Told(), 50_000).again == 0
 
 
 def test_one_value_is_the_whole_table() -> None:
