@@ -72,7 +72,7 @@ def test_tpch(ps: PgStream, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = queries() | {"q2": "SELECT no_such_column FROM lineitem"}
     monkeypatch.setattr("pgstream.bench.tpch.measure_tpch.queries", lambda: asked)
     with room(ps):
-        found = measure_tpch(ps, 0.01, 0.02, TABLES, ["q1", "q2", "q4", "q6"], print)
+        found = measure_tpch(ps, 0.01, 0.02, TABLES, ["q1", "q2", "q4", "q6"], 1, print)
     assert [row["query"] for row in found["results"]] == ["q1", "q2", "q4", "q6"]
     assert "no_such_column" in found["results"][1]["error"]
     wanted = {"queries": 4, "exact": 3, "differential": 3, "not_empty": 3, "changed": 3}

@@ -1,4 +1,4 @@
-"""How often a refresh asks PostgreSQL and waits for the answer. Counts, which no machine changes."""
+"""How often a refresh asks PostgreSQL and waits for the answer. No machine changes that."""
 
 from __future__ import annotations
 

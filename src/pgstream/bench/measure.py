@@ -6,7 +6,7 @@ Both are refreshed after the same changes, then compared by EXCEPT ALL both ways
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -21,6 +21,9 @@ FROM VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd') AS a(k, name)
 JOIN VALUES (1, 10), (1, 20), (2, 30), (3, 40), (5, 50) AS b(k, v) ON a.k = b.k
 GROUP BY a.k
 """
+
+Both = tuple[float, RefreshResult]
+"""The milliseconds of PostgreSQL's own refresh, and ours."""
 
 
 @dataclass(frozen=True)
@@ -70,18 +73,27 @@ def drop(stream: PgStream, name: str) -> None:
 
 
 def measure(stream: PgStream, name: str, change: Callable[[], None], cycles: int) -> Measured:
-    """After a change each: the refreshes, then the comparison, then a full refresh. Refreshes that
-    were full by decision count among the full ones."""
-    table = f"{SCHEMA}.{name}"
-    own, results = [], []
+    """After a change each: the refreshes, then the comparison, then a full refresh."""
+    done = []
     for _ in range(cycles):
         change()
-        own.append(_refresh_own(stream, name))
-        results.append(stream.refresh_stream_table(table))
+        done.append(refresh_both(stream, name))
+    return concluded(stream, name, done, change)
+
+
+def refresh_both(stream: PgStream, name: str) -> Both:
+    return _refresh_own(stream, name), stream.refresh_stream_table(f"{SCHEMA}.{name}")
+
+
+def concluded(
+    stream: PgStream, name: str, done: Sequence[Both], change: Callable[[], None] = lambda: None
+) -> Measured:
+    """Refreshes that were full by decision count among the full ones."""
+    own, results = [ms for ms, _ in done], [result for _, result in done]
     rows, wrong = _compare(stream, name)
     change()
     own.append(_refresh_own(stream, name))
-    last = stream.refresh_stream_table(table, full=True)
+    last = stream.refresh_stream_table(f"{SCHEMA}.{name}", full=True)
     full = [last, *(result for result in results if result.action is Action.FULL)]
     middle = sorted(results, key=lambda result: result.total_ms)[len(results) // 2]
     return Measured(median(own), median(r.total_ms for r in full), middle, rows, wrong)

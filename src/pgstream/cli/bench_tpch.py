@@ -16,6 +16,9 @@ COLUMNS = {
     "postgres_ms": "PG REFRESH ms",
     "full_ms": "FULL ms",
     "ms": "ms",
+    "analysis_ms": "analysis",
+    "planning_ms": "planning",
+    "running_ms": "running",
     "action": "action",
     "rows_read": "rows read",
     "rows_written": "written",
@@ -37,6 +40,7 @@ def tpch(
     query: Annotated[
         str | None, typer.Option(help="Some queries only, such as q1,q18.", show_default="all")
     ] = None,
+    cycles: Annotated[int, typer.Option(help="Rounds of changes; the median counts.", min=1)] = 3,
     forced: Forced = False,
     dsn: Dsn = None,
     embedded: Embedded = None,
@@ -58,7 +62,7 @@ def tpch(
         embedded,
         as_json,
         settings_of(forced),
-        lambda stream, note: measure_tpch(stream, scale, share, tables, chosen, note),
+        lambda stream, note: measure_tpch(stream, scale, share, tables, chosen, cycles, note),
         _show,
     )
     if found["summary"]["exact"] < len(chosen):
