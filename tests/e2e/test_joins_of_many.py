@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.sql import DataFrame, SparkSession
 
 from helpers import assert_all_stay_exact, create_exact, refresh_exact, script
 from pgstream.catalog.records import Action
 from pgstream.client import PgStream
 from pgstream.engine.postgres.leaves import Leaves
+from pgstream.engine.spark.times import Times
 from ways import send
 
 # Lines have no key: some are there twice. Parts are partitioned, and some have no maker.
@@ -111,3 +113,23 @@ def test_no_row_is_read_that_the_plain_rule_does_not_read(shop: PgStream) -> Non
     assert result.spark_actions == 1
     everything = shop.execute("SELECT count(*) FROM lines")[0][0]
     assert 0 < result.rows_read < everything
+
+
+def test_a_table_before_its_change_is_one_relation_of_the_statement(
+    ps: PgStream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was looked up, less what has changed of it: the driver puts it together."""
+    script(ps, *TABLES)
+    query = "SELECT o.day, sum(l.quantity) AS n FROM orders o JOIN lines l ON l.order_id = o.id"
+    create_exact(ps, "st", query + " GROUP BY o.day")
+    said, analysed = list[str](), Times.analysed
+
+    def noted(times: Times, session: SparkSession, statement: str) -> DataFrame:
+        said.append(statement)
+        return analysed(times, session, statement)
+
+    monkeypatch.setattr(Times, "analysed", noted)
+    script(ps, "UPDATE orders SET day = day + 1 WHERE id < 40", "UPDATE lines SET quantity = 9")
+    assert refresh_exact(ps, "st").action is Action.DIFFERENTIAL
+    (statement,) = said
+    assert (statement.count("UNION ALL"), statement.count(" JOIN ")) == (1, 2)

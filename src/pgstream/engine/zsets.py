@@ -97,6 +97,26 @@ def picked(rows: Rows, indexes: Sequence[int]) -> Rows:
     return Rows(table, tuple(rows.carriers[i] for i in indexes))
 
 
+def by_keys(rows: Rows, indexes: Sequence[int], keys: pa.Table) -> Rows:
+    """The rows whose columns at these indexes are among the keys, which are distinct. NULL is the
+    same as NULL."""
+    shown = one_spelled(picked(rows, indexes), len(indexes)).table
+    values, wanted = (
+        zip(*(_hashable(table.column(i)) for i in range(len(indexes))), strict=True)
+        for table in (shown, keys)
+    )
+    known = set(wanted)
+    return Rows(rows.table.filter(pa.array([each in known for each in values])), rows.carriers)
+
+
+def _hashable(column: pa.ChunkedArray) -> list[object]:
+    """Values that are the same in Python where they are so in PostgreSQL: NaN is NaN."""
+    values: list[object] = column.to_pylist()
+    if not pa.types.is_floating(column.type):
+        return values
+    return ["NaN" if value is not None and value != value else value for value in values]
+
+
 def without_nulls(rows: Rows) -> Rows:
     """The rows without a NULL."""
     return Rows(rows.table.drop_null(), rows.carriers)

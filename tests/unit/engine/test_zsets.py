@@ -13,6 +13,7 @@ from pgstream.engine.carriers import carrier_of
 from pgstream.engine.spark.execution import Rows
 from pgstream.engine.zsets import (
     among,
+    by_keys,
     distinct,
     each_once,
     empty,
@@ -99,3 +100,24 @@ def test_a_row_of_several_parts_is_taken_once() -> None:
     assert content(each_once([first, second])) == [(7, 1), (7, 1), (8, 1)]
     assert each_once([first, numbers()]) is first
     assert each_once([numbers(), numbers()]).table.num_rows == 0
+
+
+def test_rows_by_key() -> None:
+    some = numbers((1, 2), (None, 1), (3, -1), (1, 1))
+    keys = numbers((1, 1), (None, 1), (9, 1)).table.drop_columns(["w"])
+    assert content(by_keys(some, (0,), keys)) == [(1, 1), (1, 2), (None, 1)]
+    assert content(by_keys(some, (0,), keys.slice(0, 0))) == []
+    prices = rows(NUMERIC, (Decimal("1.50"), 1), (Decimal("2.00"), 1), scale=2)
+    wanted = rows(NUMERIC, (Decimal("1.5"), 1), scale=1).table.drop_columns(["w"])
+    assert content(by_keys(prices, (0,), wanted)) == [(Decimal("1.50"), 1)]
+    floats = rows(DOUBLE, (-0.0, 1), (float("nan"), 1), (2.0, 1))
+    odd = rows(DOUBLE, (0.0, 1), (float("nan"), 1)).table.drop_columns(["w"])
+    assert by_keys(floats, (0,), odd).table.num_rows == 2
+
+
+def test_rows_by_keys_of_several_columns() -> None:
+    one = numbers((1, 1), (1, 1), (None, 1))
+    table = one.table.add_column(1, "c1", pa.array([5, 6, 5], pa.int32()))
+    pairs = Rows(table, one.carriers * 2)
+    keys = pa.table([pa.array([5, 5], pa.int32()), pa.array([None, 2], pa.int32())], ["c0", "c1"])
+    assert by_keys(pairs, (1, 0), keys).table.to_pylist() == [{"c0": None, "c1": 5, "w": 1}]

@@ -20,11 +20,13 @@ from pgstream.algebra.calculus.trace import computed, gathered, trace
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.first_rows import FirstKeys
 from pgstream.algebra.operators.key_filter import KeyFilter, key_filtered
+from pgstream.algebra.operators.negate import Negate
 from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.partners import Partners
 from pgstream.algebra.operators.ranges import Ranges
-from pgstream.algebra.operators.scan import Lookup, Stored
+from pgstream.algebra.operators.scan import Change, Lookup, Stored
 from pgstream.algebra.operators.shared import Shared
+from pgstream.algebra.operators.union_all import UnionAll
 from pgstream.engine import zsets
 from pgstream.engine.carriers import Carrier, staged_type
 from pgstream.engine.postgres.handover import Handover
@@ -57,6 +59,7 @@ class Execution:
     _keys: dict[Keys, Rows | Kept | None] = field(default_factory=dict)
     _looked_up: dict[Lookup, Bound] = field(default_factory=dict)
     _partners: dict[Partners, Rows | None] = field(default_factory=dict)
+    _arranged: dict[Node, Rows | None] = field(default_factory=dict)
     _apart: dict[Node, Bound | None] = field(default_factory=dict)
     _empty: dict[Node, bool] = field(default_factory=dict)
     _large: dict[Node, bool] = field(default_factory=dict)
@@ -73,6 +76,7 @@ class Execution:
         """From now on the leaf stands for these rows."""
         self._given[node] = rows
         self._large.clear()
+        self._arranged.clear()
 
     def is_large(self, node: Node) -> bool:
         """Whether executors read a part of it. Asked once for each node: trees share parts."""
@@ -171,7 +175,32 @@ class Execution:
             return self._look_up(node)
         if isinstance(node, Partners):
             return self._united(node)
+        if isinstance(node, UnionAll | KeyFilter):
+            return self._put_together(node)
         return self.leaves.stored(node) if isinstance(node, Stored) else None
+
+    def _put_together(self, node: UnionAll | KeyFilter) -> Rows | None:
+        """A sum or a part of rows that the driver has, such as a table by key before its change: a
+        statement names one relation instead of three. None if Spark computes a part of it."""
+        if node not in self._arranged:
+            self._arranged[node] = self._arrange(node) if is_arrangement(node) else None
+        return self._arranged[node]
+
+    def _arrange(self, node: Node) -> Rows | None:
+        if isinstance(node, UnionAll):
+            parts = [self._arrange(term) for term in node.terms]
+            known = [part for part in parts if part is not None]
+            return zsets.concatenated(known) if len(known) == len(parts) else None
+        if isinstance(node, Negate):
+            rows = self._arrange(node.input)
+            return None if rows is None else zsets.negated(rows)
+        if isinstance(node, KeyFilter):
+            rows, keys = self._arrange(node.input), self.key_values(node.keys)
+            if rows is None or keys is None:
+                return None
+            return zsets.by_keys(rows, node.indexes, keys)
+        bound = self._bind(node)
+        return bound if isinstance(bound, Rows) else None
 
     def _look_up(self, node: Lookup) -> Bound | None:
         """None if the keys are too many, or the table is one that this refresh has computed."""
@@ -283,6 +312,15 @@ class Execution:
         """Keys that Spark must compute cost an action; the rows that show them are remembered."""
         if self._bind(node) is None:
             self._apart[node] = self.collect(node)
+
+
+def is_arrangement(node: Node) -> bool:
+    """Whether its rows are those of changes and of lookups, put together."""
+    if isinstance(node, KeyFilter) and not node.indexes:
+        return False
+    if isinstance(node, UnionAll | Negate | KeyFilter):
+        return all(map(is_arrangement, node.inputs))
+    return isinstance(node, Change | Lookup | Partners)
 
 
 def keys_with_more(keys: Keys, parts: list[Rows]) -> Rows:
