@@ -31,9 +31,11 @@ check: $(STAMP) java lint $(CLASSES) ## the daily round: lint, unit tests, one e
 	@$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadfile tests/unit
 	@$(BIN)/python -m pytest --quiet -m smoke tests/e2e
 
-test: $(STAMP) java lint $(CLASSES) ## lint, then all tests, two at a time; ARGS="..." goes to pytest
+# Three at a time on two cores: a test waits for PostgreSQL, for Spark or for a worker's tick now and
+# then, and each Java holds 1 GB at most.
+test: $(STAMP) java lint $(CLASSES) ## lint, then all tests, three at a time; ARGS="..." goes to pytest
 	@echo "==> pytest"
-	@$(BIN)/python -m pytest $(or $(ARGS),--numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 40)
+	@$(BIN)/python -m pytest $(or $(ARGS),--numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 40)
 
 versions: $(STAMP) java $(CLASSES) ## capture's tests on PostgreSQL 15, 16 and 17, where they can be had
 	@for version in 15 16 17; do \
