@@ -5,6 +5,15 @@ from datetime import UTC, datetime, timedelta
 from pgstream.catalog.records import Dependency, Mode, Status, StreamTable
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+# What a first refresh leaves behind, without Spark.
+REFRESHED = """
+UPDATE pgstream.pgs_stream_tables t SET is_populated = true, status = 'ACTIVE',
+    data_timestamp = now(), frontier = jsonb_build_object('sources', (
+        SELECT jsonb_object_agg(d.source_relid::text, jsonb_build_object(
+            'snapshot', pg_current_snapshot()::text, 'lsn', pg_current_wal_insert_lsn()::text))
+        FROM pgstream.pgs_dependencies d WHERE d.pgs_id = t.pgs_id))
+WHERE pgs_name = ANY (%s)
+"""
 
 
 def table(

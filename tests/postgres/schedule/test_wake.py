@@ -11,18 +11,10 @@ from pgstream.database.connection import connect
 from pgstream.schedule.timetable import Timetable
 from pgstream.schedule.wake import FASTEST, SLOWEST, Wake
 from pgstream.settings import Settings
+from scheduled import REFRESHED
 from wal_capture import REPLICATOR, settled
 
 OWNER = "pgs_test_owner"
-# What a first refresh leaves behind, without Spark.
-REFRESHED = """
-UPDATE pgstream.pgs_stream_tables t SET is_populated = true, status = 'ACTIVE',
-    data_timestamp = now(), frontier = jsonb_build_object('sources', (
-        SELECT jsonb_object_agg(d.source_relid::text, jsonb_build_object(
-            'snapshot', pg_current_snapshot()::text, 'lsn', pg_current_wal_insert_lsn()::text))
-        FROM pgstream.pgs_dependencies d WHERE d.pgs_id = t.pgs_id))
-WHERE pgs_name = ANY (%s)
-"""
 
 
 class Follower:

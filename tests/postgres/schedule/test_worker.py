@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -12,6 +13,7 @@ from pgstream.engine.spark.session import Sessions
 from pgstream.schedule.events import Event
 from pgstream.schedule.worker import Worker
 from pgstream.settings import Settings
+from scheduled import REFRESHED
 
 OWNER = "pgs_test_owner"
 
@@ -79,3 +81,28 @@ def test_a_worker_s_statement_ends_with_the_worker(database):
     with connect(database.dsn_as(OWNER)) as connection:
         row = connection.execute("SHOW client_connection_check_interval").fetchone()
     assert row == ("1s",)
+
+
+def test_all_that_has_no_changes_is_noted_at_once(owner, database, heard):
+    owner.execute("CREATE TABLE t (id int PRIMARY KEY)")
+    for number in range(3):
+        owner.execute(
+            "SELECT pgstream.create_stream_table(%s, 'SELECT id FROM t', '1m',"
+            " initialize => false)",
+            (f"st_{number}",),
+        )
+    owner.execute(REFRESHED, (["st_0", "st_1", "st_2"],))
+    ahead = lambda: datetime.now(UTC) + timedelta(hours=1)  # noqa: E731
+    settings = Settings()
+    dsn = database.dsn_as(OWNER)
+    worker = Worker(dsn, Sessions(settings), heard.append, settings, clock=ahead)
+    worker.open()
+    try:
+        worker.tick()
+    finally:
+        worker.close()
+    assert [event.line for event in heard] == ["3 stream tables have no changes"]
+    noted = owner.execute(
+        "SELECT action, status, initiated_by FROM pgstream.pgs_refresh_history"
+    ).fetchall()
+    assert noted == [("NO_DATA", "COMPLETED", "SCHEDULER")] * 3
