@@ -8,7 +8,8 @@ from pgstream.catalog import store
 from pgstream.catalog.records import Mode
 from pgstream.monitor.verify import Verification
 from pgstream.refresh.changes import SourceChanges, find_changes
-from pgstream.refresh.cycle import Cycle, Pending
+from pgstream.refresh.cycle import Cycle
+from pgstream.refresh.pending import Pending
 from pgstream.refresh.snapshot import take_snapshot
 from pgstream.refresh.stages.follow_nested_state import FollowNestedState
 from pgstream.refresh.stages.work import Work
@@ -17,7 +18,7 @@ from pgstream.refresh.stages.work import Work
 def check_hidden(cycle: Cycle, id_: int) -> tuple[Verification, ...] | None:
     """Spark computes all groups again; PostgreSQL compares. None if the sources have changed since
     the last refresh, or another one is running. Nothing is written."""
-    connections = cycle.connections
+    means, connections = cycle.means, cycle.connections
     try:
         if not cycle.lock([id_]):
             return None
@@ -26,14 +27,14 @@ def check_hidden(cycle: Cycle, id_: int) -> tuple[Verification, ...] | None:
         (table,) = store.stream_tables(connections.apply, [id_])
         if table.refresh_mode is Mode.FULL:  # no changes are captured: all is as old as the rows
             return ()
-        buffers = cycle.buffers([table])
+        buffers = means.buffers([table])
         if not find_changes(buffers, table, {}).nothing:
             return None
-        prepared = cycle.prepared(table, table.numerics)
-        cycle.sessions.revive()
-        handover = cycle.handover(table)
-        with closing(handover), cycle.execution(snapshot, handover) as execution:
-            tools = cycle.tools(prepared, SourceChanges(), buffers, Pending(), execution)
+        prepared = means.prepared(table, table.numerics)
+        means.sessions.revive()
+        handover = means.handover(table)
+        with closing(handover), means.execution(snapshot, handover) as execution:
+            tools = means.tools(prepared, SourceChanges(), buffers, Pending(), execution)
             work = FollowNestedState(prepared.plan.hidden, whole=True).run(Work(tools))
             return tuple(
                 Verification(str(hidden.source), *tools.state(hidden).differences(groups))

@@ -18,6 +18,7 @@ from pgstream.refresh.connections import Connections
 from pgstream.refresh.cycle import Cycle
 from pgstream.refresh.group import group
 from pgstream.refresh.idle import note_idle
+from pgstream.refresh.means import Means
 from pgstream.settings import Settings
 
 
@@ -50,9 +51,9 @@ class Refresher:
         if not full and (found := self._without_changes(asked, initiator)):
             return found
         wanted = group(tables, store.stream_tables(connections.notes), initiator)
-        cycle = self._cycle(connections, initiator, full)
-        self._interruption = cycle.interruption
-        return cycle.run([each.id for each in wanted], asked)
+        means = self._means()
+        self._interruption = means.interruption
+        return Cycle(means, initiator, full).run([each.id for each in wanted], asked)
 
     def _without_changes(self, ids: Sequence[int], initiator: Initiator) -> list[RefreshResult]:
         """What most refreshes are: no transaction is begun. Nothing unless all are such."""
@@ -78,11 +79,11 @@ class Refresher:
 
     def check_hidden(self, table: StreamTable) -> tuple[Verification, ...] | None:
         """Compares hidden tables with their aggregates; None if that would tell nothing now."""
-        return check_hidden(self._cycle(self.connections(), Initiator.MANUAL), table.id)
+        return check_hidden(Cycle(self._means(), Initiator.MANUAL), table.id)
 
-    def _cycle(self, connections: Connections, initiator: Initiator, full: bool = False) -> Cycle:
-        settings, known = self.settings, self.preparations
-        return Cycle(connections, self.sessions, settings, known, initiator, full, self.ways)
+    def _means(self) -> Means:
+        connections, known = self.connections(), self.preparations
+        return Means(connections, self.sessions, self.settings, known, self.ways)
 
     def connections(self) -> Connections:
         """Opened when first asked for, and again when one of them is broken."""

@@ -35,9 +35,9 @@ SEAMS = [
     "pgstream.catalog.store.start_history",
     "pgstream.refresh.connections.connect",
     "pgstream.refresh.settled_snapshot.take_snapshot",
-    "pgstream.refresh.cycle.find_changes",
-    "pgstream.refresh.cycle.decide",
-    "pgstream.refresh.cycle.Preparations.of",
+    "pgstream.refresh.refresh_table.find_changes",
+    "pgstream.refresh.refresh_table.decide",
+    "pgstream.refresh.means.Preparations.of",
     "pgstream.engine.postgres.leaves.Leaves.stored",
     "pgstream.engine.spark.execution.Execution.collect",
     LAUNCH,
@@ -131,7 +131,7 @@ def test_with_every_error(open_stream: Callable[[], PgStream]) -> None:
     for error in FOREIGN:
         for seam, *names in (
             (LAUNCH, "refresh_stream_table"),
-            ("pgstream.refresh.cycle.find_changes", "verify"),
+            ("pgstream.refresh.refresh_table.find_changes", "verify"),
             ("pgstream.client.store.stream_table", "table", "create_stream_table"),
         ):
             failing = Failing(error)
@@ -157,7 +157,7 @@ def test_a_lost_spark_moves_no_table_to_error(open_stream: Callable[[], PgStream
             assert code(lambda: ps.refresh_stream_table("st")) == "PGS-0409"
     table = ps.table("st")
     assert (table.status, table.consecutive_errors) == ("ACTIVE", 5)
-    with patch("pgstream.refresh.cycle.find_changes", Failing(AssertionError())):
+    with patch("pgstream.refresh.refresh_table.find_changes", Failing(AssertionError())):
         assert code(lambda: ps.refresh_stream_table("st")) == "PGS-0106"
     assert ps.table("st").status == "ERROR"
 

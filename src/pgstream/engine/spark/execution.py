@@ -132,7 +132,9 @@ class Execution:
             return found[part]
 
         with self.sessions.guarded():
-            yield session, render(node, leaf, self.is_empty, single_task=not large)
+            relation = render(node, leaf, self.is_empty, single_task=not large)
+            self.sessions.for_jobs(self.interruption.tag, large)  # leaves may have been jobs apart
+            yield session, relation
 
     # --- leaves -----------------------------------------------------------------------------
 
