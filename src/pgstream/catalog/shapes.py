@@ -39,12 +39,14 @@ class Changed:
 
     @property
     def members_came(self) -> frozenset[int]:
-        """Partitions and inheritance children that were not there."""
-        return members(self.after) - members(self.before)
+        """Partitions and inheritance children that were not there, or not all the time."""
+        return frozenset(relid for relid, _ in members(self.after) - members(self.before))
 
 
-def members(shape: Shape | None) -> frozenset[int]:
-    return frozenset((shape or {}).get("members", ()))
+def members(shape: Shape | None) -> frozenset[tuple[int, str]]:
+    """By relid, and since when each is one: it may have left and come back."""
+    stamps: dict[str, str] = (shape or {}).get("members", {})
+    return frozenset((int(relid), since) for relid, since in stamps.items())
 
 
 def changed_shapes(connection: Connection, ids: Iterable[int]) -> list[Changed]:

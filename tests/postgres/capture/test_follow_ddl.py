@@ -193,6 +193,8 @@ def test_partitions(owner, own):
         " TRUNCATE p2",
         "CREATE TABLE p2 (id int, a int); ALTER TABLE p ATTACH PARTITION p2 FOR VALUES IN (2)",
         "ALTER TABLE p DETACH PARTITION p1",
+        "ALTER TABLE p DETACH PARTITION p1; INSERT INTO p1 VALUES (1, 1);"
+        " ALTER TABLE p ATTACH PARTITION p1 FOR VALUES IN (1)",
         "DROP TABLE p1",
     ],
 )
@@ -214,6 +216,57 @@ def test_a_new_child_is_captured(owner, own):
     relid = owner.execute("SELECT 'h'::regclass::oid").fetchone()[0]
     found = owner.execute(f"SELECT __pgs_action FROM pgstream_changes.changes_{relid}").fetchall()
     assert found == [("I",)]
+
+
+def markers(conn: psycopg.Connection, relation: str) -> set[str]:
+    relid = conn.execute("SELECT %s::regclass::oid", (relation,)).fetchone()[0]
+    query = f"SELECT DISTINCT __pgs_action FROM pgstream_changes.changes_{relid}"
+    return {row[0] for row in conn.execute(query)}
+
+
+def test_a_partition_that_comes_and_goes_between_refreshes(owner, own):
+    """Its shape tells nothing, but its rows were never to be counted."""
+    owner.execute("CREATE TABLE p (id int, a int) PARTITION BY LIST (id)")
+    create(owner, "SELECT a FROM p")
+    owner.execute("CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1)")
+    owner.execute("INSERT INTO p VALUES (1, 1)")
+    owner.execute("DROP TABLE p1")
+    assert (markers(owner, "p"), follow(own)) == ({"S"}, None)
+
+
+@pytest.mark.parametrize("known", [(), ("CREATE TABLE elder () INHERITS (h)",)], ids=len)
+def test_a_child_that_comes_and_goes_between_refreshes(owner, own, known):
+    owner.execute("CREATE TABLE h (a int)")
+    for statement in known:
+        owner.execute(statement)
+    create(owner, "SELECT a FROM h")
+    owner.execute("INSERT INTO h VALUES (1)")
+    owner.execute("CREATE TABLE kid () INHERITS (h)")
+    owner.execute("UPDATE h SET a = 2")  # no row of the kid can be among these
+    assert markers(owner, "h") == {"I", "U"}
+    owner.execute("INSERT INTO kid VALUES (5)")
+    owner.execute("UPDATE h SET a = a + 1")
+    owner.execute("DROP TABLE kid")
+    assert (markers(owner, "h"), follow(own)) == ({"I", "U", "S"}, None)
+
+
+def test_triggers_that_were_disabled_for_a_while(owner, own):
+    """As pg_restore --disable-triggers does. All readers start again, whoever notices."""
+    owner.execute("CREATE TABLE t (a int)")
+    create(owner, "SELECT a FROM t")
+    owner.execute("ALTER TABLE t DISABLE TRIGGER ALL")
+    owner.execute("INSERT INTO t VALUES (1)")
+    owner.execute("ALTER TABLE t ENABLE TRIGGER ALL")
+    create(owner, "SELECT a FROM t", "another")
+    query = "SELECT pgs_name, reinit_reason FROM pgstream.pgs_stream_tables ORDER BY pgs_id"
+    assert own.execute(query).fetchall() == [
+        ("st", "capture of public.t was missing or disabled"),
+        ("another", None),
+    ]
+    owner.execute("ALTER TABLE t DISABLE TRIGGER ALL; ALTER TABLE t ENABLE TRIGGER ALL")
+    follow_ddl(own, changed_shapes(own, ids(own)[:1]))
+    assert all(reason for _, reason in own.execute(query))
+    assert changed_shapes(own, ids(own)) == []
 
 
 def test_triggers_that_were_disabled(owner, own):

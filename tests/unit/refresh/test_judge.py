@@ -52,14 +52,15 @@ def test_columns_that_are_other_ones(part: int, says: str) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "restarts"),
     [
-        ([7], [7, 8], False),
-        ([7], [7, 9], True),
-        ([7], [], True),
-        ([7], [8], True),
+        ({"7": "1"}, {"7": "1", "8": "2"}, False),
+        ({"7": "1"}, {"7": "1", "9": "2"}, True),
+        ({"7": "1"}, {}, True),
+        ({"7": "1"}, {"8": "2"}, True),
+        ({"7": "1"}, {"7": "2"}, True),
     ],
 )
 def test_only_members_without_rows_come_unnoticed(
-    before: list[int], after: list[int], restarts: bool
+    before: dict[str, str], after: dict[str, str], restarts: bool
 ) -> None:
     found = verdict(shape(members=after, captured=False), shape(members=before))
     assert bool(found.restarts) is restarts

@@ -1,5 +1,7 @@
 -- What the body of a capture function is filled with: names, values, and the conditions under which
--- a row has the shape that the function knows. `n` is the row, `o` the one before an update.
+-- a row has the shape that the function knows and is in a table that it knows. `n` is the row, `o`
+-- the one before an update. A statement may have rows of children that came since the function was
+-- made, and that may be gone at the next refresh: then nobody could tell whose these were.
 CREATE OR REPLACE FUNCTION pgstream._capture_parts(p_relid oid) RETURNS jsonb
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     WITH captured AS (
@@ -26,10 +28,16 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
         'columns', columns, 'values', vals, 'named', named,
         'o.columns', old_ones, 'n.columns', new_ones,
         'o.row', substr(old_ones, 3), 'n.row', substr(new_ones, 3),
+        'rows are known', format(
+            'NOT EXISTS (SELECT FROM pg_inherits WHERE inhparent = %1$s)'
+            ' OR NOT EXISTS (SELECT FROM pgstream._members(%1$s) m'
+            ' WHERE m <> ALL (%2$L::oid[]) AND pg_relation_size(m) <> 0)', p_relid, members),
+        'table is known', format('TG_RELID = ANY (%L::oid[])', p_relid || members),
         'is known', known, 'NEW is known', known_new, 'OLD is known', known_old,
         'NEW fields', new_fields, 'OLD fields', old_fields,
         'NEW row', new_row, 'OLD row', old_row)
-      FROM captured, read
+      FROM captured, read,
+           (SELECT ARRAY(SELECT m FROM pgstream._members(p_relid) m ORDER BY m)) below(members)
 $$;
 
 GRANT EXECUTE ON FUNCTION pgstream._capture_parts(oid) TO PUBLIC;

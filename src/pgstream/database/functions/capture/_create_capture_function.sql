@@ -1,5 +1,5 @@
--- Create or replace the trigger function that fills the buffer of a source. If its errors are to be
--- marked, it has a handler for whatever fails: each statement of a writer is a subtransaction then.
+-- Create or replace the trigger function that fills the buffer of a source, unless it is as it
+-- should be. If its errors are to be marked, it has a handler for whatever fails: each statement of a writer is a subtransaction then.
 CREATE OR REPLACE FUNCTION pgstream._create_capture_function(p_relid oid) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -13,10 +13,15 @@ BEGIN
                        '    PERFORM pgstream._note_capture_failure(%s, SQLERRM);\n'
                        '    RETURN NULL;\nEND\n', rtrim(body, E'\n'), p_relid);
     END IF;
+    body := E'\n#variable_conflict use_column' || body;
+    IF body = (SELECT prosrc FROM pg_proc
+                WHERE oid = to_regproc(format('pgstream_changes.capture_%s', p_relid))) THEN
+        RETURN;
+    END IF;
     EXECUTE format(
         'CREATE OR REPLACE FUNCTION pgstream_changes.capture_%s() RETURNS trigger '
         'LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS %L',
-        p_relid, E'\n#variable_conflict use_column' || body);
+        p_relid, body);
     EXECUTE format('REVOKE ALL ON FUNCTION pgstream_changes.capture_%s() FROM PUBLIC', p_relid);
 END
 $$;

@@ -35,6 +35,8 @@ BEGIN
                            pgstream._relation_name(wanted.relid), wanted.name);
         END IF;
     END LOOP;
+    UPDATE pgstream.pgs_change_tracking SET triggers = pgstream._trigger_stamps(p_relid)
+     WHERE source_relid = p_relid;
     RETURN created;
 END
 $$;

@@ -12,6 +12,7 @@ DECLARE
         SELECT FROM pgstream.pgs_stream_tables WHERE pgs_relid = source);
     is_new bool;
     differs bool;
+    intact bool := true;
     created int := 0;
     lost text[] := '{}';
 BEGIN
@@ -29,16 +30,15 @@ BEGIN
         lost := pgstream._fit_buffer(source);
     END IF;
     IF NOT is_stream_table AND NOT pgstream._is_wal_captured(source) THEN
-        IF is_new OR differs THEN
-            PERFORM pgstream._create_capture_function(source);
-        END IF;
+        PERFORM pgstream._create_capture_function(source);
+        intact := pgstream._has_its_triggers(source);
         created := pgstream._create_triggers(source, p_wait => differs);
     ELSIF differs AND NOT is_stream_table THEN
         PERFORM pgstream._wait_for_writers(source);
     END IF;
-    IF is_new OR created > 0 THEN
+    IF is_new OR created > 0 OR NOT intact THEN
         PERFORM pgstream._ask_for_reinit(
-            source, NULL, reader, format('capture of %s was missing', name));
+            source, NULL, reader, format('capture of %s was missing or disabled', name));
     ELSIF lost <> '{}' THEN
         PERFORM pgstream._ask_for_reinit(
             source, lost, reader, format('columns of %s have other types', name));

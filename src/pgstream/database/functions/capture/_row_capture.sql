@@ -12,9 +12,9 @@ BEGIN
     END IF;
     BEGIN
         IF TG_OP = 'DELETE' THEN
-            __pgs_known := <OLD is known>;
+            __pgs_known := <table is known> AND <OLD is known>;
         ELSE
-            __pgs_known := <NEW is known>;
+            __pgs_known := <table is known> AND <NEW is known>;
         END IF;
     EXCEPTION WHEN OTHERS THEN
         __pgs_known := false;

@@ -1,9 +1,10 @@
 -- The body of the capture function of a source with statement triggers.
 --
 -- DDL may have renamed, dropped or retyped a column since it was made. A row of another shape is
--- not captured: a marker S says so, and its readers start again. The writer does not fail, and no
--- value is converted: whoever owns a type decides how, and would do so with our rights. The block
--- that looks writes nothing, so it gets no transaction number of its own.
+-- not captured, nor are those of a child that came since: a marker S says so, and its readers start
+-- again. The writer does not fail, and no value is converted: whoever owns a type decides how, and
+-- would do so with our rights. The block that looks writes nothing, so it gets no transaction
+-- number of its own.
 CREATE OR REPLACE FUNCTION pgstream._statement_capture(p_relid oid) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT pgstream._fill($template$
@@ -15,10 +16,10 @@ BEGIN
         RETURN NULL;
     END IF;
     BEGIN
-        IF TG_OP = 'DELETE' THEN
-            __pgs_known := (SELECT <is known> FROM __pgs_old n LIMIT 1);
-        ELSE
+        IF TG_OP = 'INSERT' THEN
             __pgs_known := (SELECT <is known> FROM __pgs_new n LIMIT 1);
+        ELSE
+            __pgs_known := (SELECT <is known> AND (<rows are known>) FROM __pgs_old n LIMIT 1);
         END IF;
     EXCEPTION WHEN OTHERS THEN
         __pgs_known := false;

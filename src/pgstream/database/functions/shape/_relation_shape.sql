@@ -7,7 +7,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
         'schema', n.nspname, 'name', c.relname, 'kind', c.relkind,
         'row security', nullif(c.relrowsecurity, false),
         'captured', pgstream._is_captured(p_relid),
-        'members', (SELECT jsonb_agg(m::bigint ORDER BY m) FROM pgstream._members(p_relid) m),
+        'members', pgstream._member_stamps(p_relid),
         'query', CASE c.relkind WHEN 'v' THEN md5(pgstream._view_text(p_relid)) END,
         'columns', CASE WHEN c.relkind <> 'v' THEN (
             SELECT jsonb_object_agg(a.attname, jsonb_build_array(
