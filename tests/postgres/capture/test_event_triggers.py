@@ -4,6 +4,7 @@ import psycopg
 import pytest
 
 from pgstream.database import migrate
+from wal_capture import mode, settled, slots, triggers
 
 pytestmark = pytest.mark.postgres
 
@@ -71,6 +72,46 @@ def test_ddl_is_refused(admin, ddl):
     assert not marked(admin)
     admin.execute("SELECT pgstream.drop_stream_table('st')")
     admin.execute(ddl)
+
+
+@pytest.fixture
+def published(admin):
+    """`t` is captured from the WAL; the slot, of which a server has few, ends with the test."""
+    if admin.execute("SHOW wal_level").fetchone() != ("logical",):
+        pytest.skip("the server has no wal_level = logical")
+    admin.execute("ALTER TABLE t REPLICA IDENTITY FULL")
+    admin.execute("UPDATE pgstream.pgs_stream_tables SET is_populated = true")
+    settled(admin, "auto")
+    yield admin
+    admin.execute("DROP TABLE t CASCADE")
+    admin.execute("SELECT pgstream.drop_stream_table('st')")
+    assert slots(admin) == []
+
+
+@pytest.mark.parametrize(
+    ("ddl", "since"),
+    [
+        ("ALTER TABLE t REPLICA IDENTITY NOTHING", 0),
+        ("ALTER TABLE t REPLICA IDENTITY DEFAULT", 0),
+        ("ALTER TABLE t ADD w int GENERATED ALWAYS AS (id + 1) VIRTUAL", 180000),
+    ],
+)
+def test_no_write_fails_because_a_table_is_published(published, ddl, since):
+    """Triggers take over at once."""
+    if published.info.server_version < since:
+        pytest.skip("virtual columns are new in PostgreSQL 18")
+    published.execute("INSERT INTO t VALUES (1, 1)")
+    assert (mode(published, "t"), triggers(published, "t")) == ("WAL", 0)
+    published.execute(ddl)
+    assert (mode(published, "t"), triggers(published, "t")) == ("TRIGGER", 4)
+    published.execute("UPDATE t SET a = 2")
+    published.execute("DELETE FROM t")
+    assert marked(published)
+
+
+def test_other_ddl_leaves_a_table_published(published):
+    published.execute("ALTER TABLE t ADD w int; ALTER TABLE u REPLICA IDENTITY NOTHING")
+    assert (mode(published, "t"), marked(published)) == ("WAL", False)
 
 
 def test_others_alter_their_tables(bare_database, admin):

@@ -8,6 +8,7 @@ import threading
 import pytest
 from psycopg import errors
 
+from pgstream.capture.wal.drain import drain
 from pgstream.capture.wal.ingest import ingest
 from pgstream.capture.wal.slot import insert_lsn, make_slot
 from pgstream.capture.wal.transition import begin, switch
@@ -475,14 +476,42 @@ def test_a_publication_that_leaves_something_out(by_wal):
     assert needs_reinit(by_wal) == [(True, True)]
 
 
-def test_a_replica_identity_that_is_no_longer_full(by_wal, replica):
+def test_a_replica_identity_that_was_not_full_for_a_while(by_wal, replica):
     by_wal.execute("ALTER TABLE t ADD PRIMARY KEY (id)")
     by_wal.execute("INSERT INTO t VALUES (1, 'a')")
     by_wal.execute("ALTER TABLE t REPLICA IDENTITY DEFAULT")
     by_wal.execute("UPDATE t SET v = 'b'")
+    by_wal.execute("ALTER TABLE t REPLICA IDENTITY FULL")
     with pytest.raises(CaptureLost, match=r"the REPLICA IDENTITY of public\.t"):
         replica.refresh()
     assert (mode(by_wal, "t"), triggers(by_wal, "t")) == ("TRIGGER", 4)
+
+
+@pytest.mark.parametrize(
+    ("change", "since", "says"),
+    [
+        ("REPLICA IDENTITY NOTHING", 0, "REPLICA IDENTITY is not FULL"),
+        ("REPLICA IDENTITY DEFAULT", 0, "REPLICA IDENTITY is not FULL"),
+        ("ADD w int GENERATED ALWAYS AS (id + 1) VIRTUAL", 180000, "a generated column"),
+    ],
+)
+@pytest.mark.parametrize("worker", [False, True], ids=["refresh", "worker"])
+def test_a_table_that_may_not_be_published_any_more(by_wal, replica, change, since, says, worker):
+    """Without event triggers, which need a superuser, its writes fail until somebody looks."""
+    if by_wal.info.server_version < since:
+        pytest.skip("virtual columns are new in PostgreSQL 18")
+    by_wal.execute("INSERT INTO t VALUES (1, 'a')")
+    by_wal.execute(f"ALTER TABLE t {change}")
+    with pytest.raises(errors.Error, match="cannot update table"):
+        by_wal.execute("UPDATE t SET v = 'b'")
+    if worker:
+        with pytest.raises(CaptureLost, match=says):
+            drain(by_wal)
+    else:
+        settled(by_wal, "auto")
+    by_wal.execute("UPDATE t SET v = 'b'")
+    assert (mode(by_wal, "t"), triggers(by_wal, "t")) == ("TRIGGER", 4)
+    assert needs_reinit(by_wal) == [(True, True)]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 -- Refuse DDL on these relations that changes what stream tables read, or let their readers start
--- again. Each refresh finds it out by itself; so if this fails, the DDL does not.
+-- again; and see to it that no write fails because a table is published. Each refresh finds all of
+-- it out by itself; so if this fails, the DDL does not.
 CREATE OR REPLACE FUNCTION pgstream._notice_ddl(p_relids oid[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -8,6 +9,7 @@ DECLARE
     readers text;
     touched bigint[];
 BEGIN
+    PERFORM pgstream._leave_publication();
     IF ids = '{}' THEN
         RETURN;
     END IF;

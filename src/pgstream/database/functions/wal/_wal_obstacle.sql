@@ -1,16 +1,18 @@
 -- What keeps the changes of a source from being captured from the WAL, and the way out; NULL if
--- nothing does. Never to be published: a table whose own writes would fail by it.
+-- nothing does.
 CREATE OR REPLACE FUNCTION pgstream._wal_obstacle(
     p_relid oid, OUT problem text, OUT way_out text)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     rel pg_class;
     me record;
+    refused record;
     strange text := pgstream._wal_strange_column(p_relid);
 BEGIN
     SELECT * INTO rel FROM pg_class WHERE oid = p_relid;
     SELECT rolsuper OR rolreplication AS replicates INTO me
       FROM pg_roles WHERE rolname = current_user;
+    SELECT * INTO refused FROM pgstream._unpublishable(p_relid);
     IF current_setting('wal_level') <> 'logical' THEN
         problem := format('wal_level is %s', current_setting('wal_level'));
         way_out := 'Set wal_level = logical and start the server again.';
@@ -29,16 +31,9 @@ BEGIN
     ELSIF NOT pg_has_role(rel.relowner, 'USAGE') THEN
         problem := format('role %I does not own it, and may not publish it', current_user);
         way_out := format('GRANT %I TO %I', pg_get_userbyid(rel.relowner), current_user);
-    ELSIF rel.relreplident <> 'f' THEN
-        problem := 'its REPLICA IDENTITY is not FULL: of rows that are updated or deleted the WAL '
-                   'has the key, and a stream table needs all columns';
-        way_out := format('ALTER TABLE %s REPLICA IDENTITY FULL', pgstream._relation_name(p_relid));
-    ELSIF EXISTS (SELECT FROM pg_attribute
-                   WHERE attrelid = p_relid AND NOT attisdropped AND attgenerated <> ''
-                     AND (attgenerated = 'v'
-                          OR current_setting('server_version_num')::int < 180000)) THEN
-        problem := 'it has a generated column that PostgreSQL does not publish';
-        way_out := 'Drop the column, or keep the table on triggers.';
+    ELSIF refused.problem IS NOT NULL THEN
+        problem := refused.problem;
+        way_out := refused.way_out;
     ELSIF strange IS NOT NULL THEN
         problem := strange;
         way_out := 'Keep the table on triggers.';

@@ -16,6 +16,9 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
                 WHEN EXISTS (SELECT FROM pg_inherits WHERE inhparent = t.source_relid)
                 THEN format('%s has got inheritance children',
                             pgstream._relation_name(t.source_relid))
+                WHEN (SELECT problem FROM pgstream._unpublishable(t.source_relid)) IS NOT NULL
+                THEN format('of %s, %s', pgstream._relation_name(t.source_relid),
+                            (SELECT problem FROM pgstream._unpublishable(t.source_relid)))
                 WHEN pgstream._wal_strange_column(t.source_relid) IS NOT NULL
                 THEN format('of %s, %s', pgstream._relation_name(t.source_relid),
                             pgstream._wal_strange_column(t.source_relid))
