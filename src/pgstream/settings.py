@@ -6,7 +6,9 @@ A value comes from the first of these that has one:
 2. the server, as `pg_stream.<name>` (the caller reads it and passes it in);
 3. the default.
 
-An empty value counts as none. A value of the wrong type or out of range is refused.
+Of a setting that all processes must share, the server's value goes before the environment's: what
+one of them does to the sources, another would undo. An empty value counts as none. A value of the
+wrong type or out of range is refused.
 """
 
 import math
@@ -43,6 +45,8 @@ class Setting:
     form: str | None = None
     words: str = "text"
     is_known: Callable[[str], object] | None = None
+    is_shared: bool = False
+    """Whether it changes the sources, for all who refresh."""
 
     @property
     def server_name(self) -> str:
@@ -200,6 +204,7 @@ class Settings:
         "How changes are captured: by triggers, or from the WAL.",
         form="trigger|auto|wal",
         words="trigger, auto or wal",
+        is_shared=True,
     )
     wal_transition_timeout: int = _setting(
         300, "After how many seconds a transition from triggers to the WAL has failed.", 10, 3600
@@ -209,6 +214,7 @@ class Settings:
         "Whether a write fails if its change cannot be captured, or the source is marked.",
         form="fail|mark",
         words="fail or mark",
+        is_shared=True,
     )
     block_source_ddl: bool = _setting(
         False, "Whether DDL that changes what a stream table reads is refused."
@@ -288,12 +294,14 @@ def look_up(
 
 
 def _find(setting: Setting, server: Mapping[str, str | None], environ: Mapping[str, str]) -> Found:
-    if text := environ.get(setting.environment_name):
-        value = setting.parse(text, f"the environment ({setting.environment_name})")
-        return Found(setting, value, "environment")
-    if text := server.get(setting.name):
-        value = setting.parse(text, f"the server ({setting.server_name})")
-        return Found(setting, value, "server")
+    environment, on_server = setting.environment_name, setting.server_name
+    places = (
+        (environ.get(environment), "environment", environment),
+        (server.get(setting.name), "server", on_server),
+    )
+    for text, source, name in reversed(places) if setting.is_shared else places:
+        if text:
+            return Found(setting, setting.parse(text, f"the {source} ({name})"), source)
     return Found(setting, setting.default, "default")
 
 

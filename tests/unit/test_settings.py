@@ -43,6 +43,12 @@ def test_environment_wins_over_server_wins_over_default() -> None:
     assert settings.min_schedule_seconds == 60
 
 
+def test_what_all_must_share_the_server_says() -> None:
+    environ = {"PGSTREAM_CDC_MODE": "wal", "PGSTREAM_CAPTURE_ERRORS": "mark"}
+    settings = Settings.load({"pg_stream.cdc_mode": "auto"}, environ)
+    assert (settings.cdc_mode, settings.capture_errors) == ("auto", "mark")
+
+
 def test_the_environment_of_the_process_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGSTREAM_SPARK_MASTER", "local[2]")
     assert Settings.load().spark_master == "local[2]"

@@ -22,8 +22,8 @@ COLUMNS = ("severity", "check", "subject", "message", "hint")
 def health(dsn: Dsn = None, embedded: Embedded = None, as_json: AsJson = False) -> None:
     """Look for what is wrong: for people and for monitors.
 
-    The exit code is 0 if all is well, 1 if there are warnings, 2 if there are errors or the
-    database cannot be asked.
+    The exit code is 0 if all is well, also with notices; 1 if there are warnings; 2 if there are
+    errors or the database cannot be asked.
 
     Example: pgstream health --json
     """
@@ -48,6 +48,5 @@ def _found(dsn: str | None, embedded: Path | None) -> list[Finding]:
 
 
 def _exit_code(found: list[Finding]) -> int:
-    if not found:
-        return 0
-    return 2 if any(each.severity == "error" for each in found) else 1
+    codes = {"notice": 0, "warning": 1, "error": 2}
+    return max((codes[each.severity] for each in found), default=0)

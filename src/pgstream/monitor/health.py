@@ -8,11 +8,13 @@ from enum import StrEnum
 from pgstream.database.connection import Connection
 from pgstream.settings import SERVER_PREFIX, Settings
 
-LIMITS = ("buffer_warning_rows", "slot_lag_warning_mb", "user_triggers")
+LIMITS = ("buffer_warning_rows", "slot_lag_warning_mb", "user_triggers", "cdc_mode")
 """The settings that checks ask for; ours count, not those of the session."""
 
 
 class Severity(StrEnum):
+    NOTICE = "notice"
+    """Worth to know, and nothing wrong."""
     WARNING = "warning"
     ERROR = "error"
 

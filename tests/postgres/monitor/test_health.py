@@ -158,7 +158,23 @@ def test_lookups_without_an_index(sound, database):
     assert faults(database) == []
 
 
+def test_why_a_source_stays_on_triggers(sound, database, bob):
+    """It is the role that runs pgstream whose rights count, whoever asks."""
+    found = only(database, cdc_mode="auto")
+    assert (found.check, found.severity, found.subject) == ("wal", "notice", "public.t")
+    assert found.message.startswith("its changes are captured by triggers, not from the WAL: ")
+    assert f"role {OWNER} may not" in found.message or "wal_level" in found.message
+    assert found.hint
+    assert faults(database, cdc_mode="wal") == []  # there a refresh fails
+    bob.execute("SET pg_stream.cdc_mode = 'auto'")
+    query = "SELECT message, hint FROM pgstream.health_check()"
+    assert bob.execute(query).fetchall() == [(found.message, found.hint)]
+
+
 def test_the_worst_comes_first(sound, database):
+    sound.execute("CREATE TABLE u (id int)")
+    sound.execute("SELECT pgstream.create_stream_table('other', 'SELECT id FROM u')")
     sound.execute("UPDATE pgstream.pgs_stream_tables SET needs_reinit = true")
     sound.execute("DROP TABLE t")
-    assert [each.severity for each in faults(database)] == ["error", "warning"]
+    found = [each.severity for each in faults(database, cdc_mode="auto")]
+    assert found == ["error", "warning", "warning", "notice"]

@@ -1,4 +1,4 @@
--- All that is wrong, the worst first; no row if all is well. This is the list of all checks.
+-- All that is wrong or worth to know, the worst first. This is the list of all checks.
 CREATE OR REPLACE FUNCTION pgstream.health_check()
 RETURNS TABLE (check_name text, severity text, subject text, message text, hint text)
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
@@ -11,10 +11,12 @@ LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
             UNION ALL SELECT 6, 'capture', c.* FROM pgstream._check_capture() c
             UNION ALL SELECT 7, 'buffers', c.* FROM pgstream._check_buffers() c
             UNION ALL SELECT 8, 'slots', c.* FROM pgstream._check_slots() c
-            UNION ALL SELECT 9, 'user triggers', c.* FROM pgstream._check_user_triggers() c
-            UNION ALL SELECT 10, 'indexes', c.* FROM pgstream._check_indexes() c)
+            UNION ALL SELECT 9, 'wal', c.* FROM pgstream._check_wal() c
+            UNION ALL SELECT 10, 'user triggers', c.* FROM pgstream._check_user_triggers() c
+            UNION ALL SELECT 11, 'indexes', c.* FROM pgstream._check_indexes() c)
            found(place, check_name, severity, subject, message, hint)
-     ORDER BY found.severity, found.place, found.subject
+     ORDER BY array_position(ARRAY['error', 'warning', 'notice'], found.severity),
+              found.place, found.subject
 $$;
 
 GRANT EXECUTE ON FUNCTION pgstream.health_check() TO PUBLIC;
