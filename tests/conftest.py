@@ -24,7 +24,7 @@ from pgstream.client import PgStream
 from pgstream.database import migrate
 from pgstream.database.connection import Connection
 from pgstream.database.connection import connect_as_user as connect
-from pgstream.database.embedded import EmbeddedServer
+from pgstream.database.embedded import _CONFIGURATION, EmbeddedServer
 from pgstream.engine.spark.driver import driver_memory, launch
 from pgstream.engine.spark.session import LARGE, Sessions
 from pgstream.settings import Settings
@@ -61,6 +61,7 @@ MANY_PLANS = (
 # A run of fewer tests ends before that.
 MANY_TESTS = 500
 FEW_PLANS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=512m"
+PREPARE = {"max_prepared_transactions": "5"}
 TEST_SETTINGS = Settings(differential_max_change_ratio=0.0, min_schedule_seconds=1)
 
 
@@ -122,7 +123,7 @@ def server() -> Iterator[EmbeddedServer | GivenServer]:
         return
     home = tempfile.mkdtemp(prefix="pgstream_tests_")
     try:
-        with EmbeddedServer.start(home) as server:
+        with patch.dict(_CONFIGURATION, PREPARE), EmbeddedServer.start(home) as server:
             _in_haste(server.dsn)
             yield server
     finally:

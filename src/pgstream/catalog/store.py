@@ -220,7 +220,8 @@ def advance(
     timestamp: Any,
 ) -> bool:
     """Moves the frontier, if it is still the one the refresh started from, and nobody has asked
-    for a new start since."""
+    for a new start since. Nor has a source got or lost a partition or child: whoever reads under an
+    old snapshot reads a new partition all the same, with the rows that it brings along."""
     cursor = connection.execute(
         "UPDATE pgstream.pgs_stream_tables SET frontier = %s::jsonb, data_timestamp = %s,"
         " last_refresh_at = clock_timestamp(), is_populated = true, needs_reinit = false,"
@@ -228,9 +229,12 @@ def advance(
         " consecutive_errors = 0, last_error = NULL,"
         " status = CASE WHEN status IN ('INITIALIZING', 'ERROR') THEN 'ACTIVE' ELSE status END"
         " WHERE pgs_id = %s AND frontier IS NOT DISTINCT FROM %s::jsonb"
-        " AND (needs_reinit, coalesce(reinit_reason, '')) = (%s, %s)",
+        " AND (needs_reinit, coalesce(reinit_reason, '')) = (%s, %s)"
+        " AND NOT EXISTS (SELECT FROM pgstream.pgs_dependencies d WHERE d.pgs_id = %s"
+        "   AND d.source_type = 'TABLE' AND d.shape IS NOT NULL AND d.shape -> 'members'"
+        "   IS DISTINCT FROM pgstream._member_stamps(d.source_relid))",
         (_json(frontier), timestamp, table.id, _json(table.frontier), table.needs_reinit,
-         table.reinit_reason or ""),
+         table.reinit_reason or "", table.id),
     )  # fmt: skip
     return cursor.rowcount == 1
 

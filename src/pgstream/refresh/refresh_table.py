@@ -72,7 +72,7 @@ class RefreshTable:
         frontier = {**self.snapshot.frontier(self.own_xid, read), **kept}
         if not store.advance(self.connections.apply, table, frontier, self.snapshot.taken_at):
             raise RefreshConflict(
-                f"{table.full_name} was altered while it was being refreshed.",
+                f"{table.full_name} or what it reads was altered while it was being refreshed.",
                 hint="Refresh it again.",
             )
         if table.status is Status.ERROR:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -42,26 +41,6 @@ def replica(t, wal_database):
     return found
 
 
-def test_changes_are_seen_once(t, replica):
-    t.execute("INSERT INTO t VALUES (1, 'a'), (1, 'a'), (2, NULL)")
-    assert replica.refresh() == 3
-    t.execute("UPDATE t SET v = 'b' WHERE id = 1")
-    t.execute("DELETE FROM t WHERE id = 2")
-    assert replica.refresh() == 5
-    assert replica.refresh() == 0
-
-
-def test_a_transaction_that_commits_late_is_not_lost(t, replica, wal_database):
-    late = wal_database.connect(REPLICATOR, autocommit=False)
-    late.execute("INSERT INTO t VALUES (1, 'late')")
-    t.execute("INSERT INTO t VALUES (2, 'early')")
-    assert replica.refresh() == 1
-    late.execute("INSERT INTO t VALUES (3, 'late')")
-    assert replica.refresh() == 0
-    late.commit()
-    assert replica.refresh() == 2
-
-
 def test_what_commits_between_the_snapshot_and_decoding_waits_for_the_next_refresh(t, replica):
     """It is decoded, and in the buffer, but this snapshot does not see it."""
     t.execute("INSERT INTO t VALUES (1, 'before')")
@@ -78,38 +57,6 @@ def test_what_commits_between_the_snapshot_and_decoding_waits_for_the_next_refre
     assert replica.refresh() == 3
 
 
-def test_an_asynchronous_commit_is_decoded(t, replica, wal_database):
-    """It is seen before it is on disk, and only what is on disk is decoded."""
-    hasty = wal_database.connect(REPLICATOR)
-    hasty.execute("SET synchronous_commit = off")
-    for number in range(50):
-        hasty.execute("INSERT INTO t VALUES (%s, 'x')", (number,))
-        assert replica.refresh() == 1
-
-
-def test_rollbacks_and_savepoints(t, replica):
-    t.execute("BEGIN")
-    t.execute("INSERT INTO t VALUES (1, 'gone')")
-    t.execute("ROLLBACK")
-    t.execute("BEGIN")
-    t.execute("INSERT INTO t VALUES (2, 'kept')")
-    t.execute("SAVEPOINT a")
-    t.execute("UPDATE t SET v = 'gone'")
-    t.execute("ROLLBACK TO a")
-    t.execute("SAVEPOINT b")
-    t.execute("INSERT INTO t VALUES (3, 'kept')")
-    t.execute("RELEASE b")
-    assert replica.refresh() == 0
-    t.execute("COMMIT")
-    assert replica.refresh() == 2
-
-
-def test_truncate_leaves_a_marker(t, replica):
-    t.execute("INSERT INTO t VALUES (1, 'a')")
-    t.execute("TRUNCATE t")
-    assert replica.actions() == ["I", "T"]
-
-
 def test_rows_that_fire_no_trigger_are_captured(t, replica, wal_database):
     superuser = wal_database.connect()
     superuser.execute("SET session_replication_role = replica")
@@ -123,39 +70,6 @@ def test_changes_of_other_tables_are_not_read(t, replica):
     assert replica.refresh() == 0
     assert known_slot(t).decoded_lsn > before
     assert confirmed(t) > before
-
-
-def test_many_messages_are_read_in_parts(t, replica):
-    t.execute("INSERT INTO t SELECT i, 'x' FROM generate_series(1, 25000) i")
-    assert replica.refresh() == 25000
-    t.execute("UPDATE t SET v = 'y' WHERE id <= 6000")
-    assert replica.refresh() == 12000
-
-
-def test_eight_writers_and_a_reader(t, replica, wal_database):
-    def write(seed):
-        draw = random.Random(seed)
-        with wal_database.connect(REPLICATOR, autocommit=False) as conn:
-            for number in range(40):
-                conn.execute("INSERT INTO t VALUES (%s, %s)", (seed, str(number)))
-                if draw.random() < 0.3:
-                    conn.execute("UPDATE t SET v = v || '!' WHERE id = %s", (seed,))
-                if draw.random() < 0.2:
-                    conn.execute("DELETE FROM t WHERE id = %s", (seed,))
-                conn.rollback() if draw.random() < 0.2 else conn.commit()
-
-    writers = [threading.Thread(target=write, args=(seed,)) for seed in range(8)]
-    for each in writers:
-        each.start()
-    refreshes = 0
-    while any(each.is_alive() for each in writers):
-        replica.refresh()
-        refreshes += 1
-    for each in writers:
-        each.join()
-    replica.refresh()
-    assert refreshes
-    assert replica.rows
 
 
 # --- kills ----------------------------------------------------------------------------------
