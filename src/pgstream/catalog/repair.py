@@ -43,6 +43,7 @@ def repair(connection: Connection) -> list[Repaired]:
         done = [
             _reconnect(connection, id_, name, faults[id_]) for id_, name in tables if id_ in faults
         ]
+        connection.execute("SELECT pgstream._forget_publication()")
         connection.execute(
             "UPDATE pgstream.pgs_server SET system_identifier ="
             " (SELECT system_identifier FROM pg_control_system())"

@@ -3,6 +3,7 @@
 import psycopg
 import pytest
 
+from pgstream.catalog import store
 from pgstream.catalog.shapes import changed_shapes
 from pgstream.database.connection import connect
 from pgstream.errors import SourceChanged
@@ -248,6 +249,32 @@ def test_a_child_that_comes_and_goes_between_refreshes(owner, own, known):
     owner.execute("UPDATE h SET a = a + 1")
     owner.execute("DROP TABLE kid")
     assert (markers(owner, "h"), follow(own)) == ({"I", "U", "S"}, None)
+
+
+@pytest.mark.parametrize(
+    ("ddl", "commits"),
+    [
+        ("ALTER TABLE p ATTACH PARTITION loose FOR VALUES IN (2)", False),
+        ("ALTER TABLE p DETACH PARTITION p1", False),
+        ("CREATE TABLE first () INHERITS (t)", False),
+        ("ALTER TABLE t ADD more int; ANALYZE p", True),
+    ],
+)
+def test_what_comes_or_goes_during_a_refresh(owner, own, ddl, commits):
+    """A snapshot does not hide a new partition: what was read is no state of the table."""
+    owner.execute("CREATE TABLE t (a int); CREATE TABLE loose (id int, a int)")
+    owner.execute("CREATE TABLE p (id int, a int) PARTITION BY LIST (id)")
+    owner.execute("CREATE TABLE p1 PARTITION OF p FOR VALUES IN (1)")
+    create(owner, "SELECT p.a FROM p, t")
+    table = store.stream_table(own, "st")
+    own.execute("BEGIN")
+    for statement in ddl.split("; "):
+        owner.execute(statement)
+    assert store.advance(own, table, {"sources": {}}, None) is commits
+    own.execute("ROLLBACK")
+    if not commits:
+        follow(own)
+        assert store.advance(own, store.stream_table(own, "st"), {"sources": {}}, None)
 
 
 def test_triggers_that_were_disabled_for_a_while(owner, own):

@@ -18,6 +18,7 @@ from pgstream.database.connection import connect
 from pgstream.database.embedded import EmbeddedServer
 from pgstream.database.server_programs import environment, programs, run_program
 from pgstream.errors import RepairNeeded
+from wal_capture import mode, settled, slots
 
 pytestmark = pytest.mark.postgres
 
@@ -153,6 +154,33 @@ def test_a_dump_restored_on_the_same_server(server, shop, tmp_path):
         assert repair(own) == []
     with connect(server.dsn) as admin:
         admin.execute("DROP DATABASE restored WITH (FORCE)")
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["another server", "the same"])
+def test_a_dump_of_sources_that_the_wal_captured(server, shop, another_server, tmp_path, beside):
+    """A dump has the publication, and not the slot. Triggers take over."""
+    shop.execute("ALTER TABLE app.t REPLICA IDENTITY FULL")
+    settled(shop, "auto")
+    assert (mode(shop, "app.t"), len(slots(shop))) == ("WAL", 1)
+    name = "beside" if beside else "restored"
+    dsn = copy(server.dsn_for("shop"), server if beside else another_server, name, tmp_path)
+    with connect(dsn) as own:
+        assert [each.name for each in repair(own)] == NAMES
+        assert to_start_again(own) == NAMES
+        assert_whole(own)
+        assert mode(own, "app.t") == "TRIGGER"
+        own.execute("ALTER TABLE app.t REPLICA IDENTITY NOTHING")
+        own.execute("UPDATE app.t SET g = 0")  # nothing publishes it
+        assert (repair(own), slots(own)) == ([], [])
+        assert own.execute("SELECT count(*) FROM pgstream.pgs_wal").fetchone() == (0,)
+    assert (mode(shop, "app.t"), len(slots(shop))) == ("WAL", 1)
+    with connect(server.dsn_for("shop")) as own:
+        assert repair(own) == []
+    assert mode(shop, "app.t") == "WAL"
+    with connect(server.dsn) as admin:
+        admin.execute("DROP DATABASE IF EXISTS beside WITH (FORCE)")
+    migrate.uninstall(shop)
+    assert slots(shop) == []
 
 
 def test_what_is_whole_stays_as_it_is(server, shop):
