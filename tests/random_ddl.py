@@ -47,9 +47,9 @@ numbers = st.integers(1, 9)
 def play(machine: type[RandomDdl], make: Callable[[], str], examples: int, steps: int) -> int:
     """Each example has up to so many steps, on a database that `make` gives the address of; how
     many it were."""
-    played: list[None] = []
+    steps_done: list[None] = []
     run_state_machine_as_test(
-        type("Machine", (machine,), {"make": staticmethod(make), "played": played}),
+        type("Machine", (machine,), {"make": staticmethod(make), "steps_done": steps_done}),
         settings=settings(
             max_examples=examples,
             stateful_step_count=steps,
@@ -59,12 +59,12 @@ def play(machine: type[RandomDdl], make: Callable[[], str], examples: int, steps
             phases=(Phase.generate,),  # a database for each try: to cut down takes too long
         ),
     )
-    return len(played)
+    return len(steps_done)
 
 
 class RandomDdl(RuleBasedStateMachine):
     make: Callable[[], str]
-    played: list[None]
+    steps_done: list[None]
     readers: Iterable[str]
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class RandomDdl(RuleBasedStateMachine):
 
     @invariant()
     def count(self) -> None:
-        self.played.append(None)
+        self.steps_done.append(None)
 
     def teardown(self) -> None:
         try:

@@ -8,8 +8,12 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from followed_ddl import FollowedDdl
+from connected_ddl import ConnectedDdl
+from pgstream.catalog import store
+from pgstream.catalog.shapes import changed_shapes
 from pgstream.compile.prepare import prepare
+from pgstream.errors import SourceChanged
+from pgstream.refresh.follow_ddl import follow_ddl
 from random_ddl import QUERIES, play
 
 pytestmark = pytest.mark.postgres
@@ -17,7 +21,7 @@ pytestmark = pytest.mark.postgres
 EXAMPLES, STEPS = 8, 50
 
 
-class Queries(FollowedDdl):
+class Queries(ConnectedDdl):
     readers = tuple(QUERIES)
 
     def __init__(self) -> None:
@@ -28,11 +32,17 @@ class Queries(FollowedDdl):
 
     @rule(name=st.sampled_from(readers))
     def refresh(self, name: str) -> None:
-        table = self.followed(name, self.lacks(name))
-        if table is not None:
-            with self.own.transaction(force_rollback=True):
-                stored = prepare(self.own, table).table.defining_query
-            self.assert_same(name, stored)
+        id_ = store.stream_table(self.own, name).id
+        try:
+            while changed := changed_shapes(self.own, [id_]):
+                follow_ddl(self.own, changed)
+        except SourceChanged:
+            assert self.lacks(name), f"{name} reads nothing that is gone"
+            return
+        assert not self.lacks(name), f"{name} reads a column that is gone"
+        with self.own.transaction(force_rollback=True):
+            stored = prepare(self.own, store.stream_table(self.own, name)).table.defining_query
+        self.assert_same(name, stored)
 
 
 def test_random_queries(create_database: Callable[[str], str], installed_template: str) -> None:
