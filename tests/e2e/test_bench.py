@@ -11,7 +11,7 @@ from pgstream.bench.scenarios import SCENARIOS
 from pgstream.bench.tpch.measure_tpch import measure_tpch
 from pgstream.bench.tpch.sections import TABLES, queries
 from pgstream.bench.wake import measure_wake
-from pgstream.bench.writes import STATEMENTS, measure_writes
+from pgstream.bench.writes import STATEMENTS, WAYS, Way, measure_writes
 from pgstream.client import PgStream
 
 pytestmark = pytest.mark.usual_way
@@ -37,12 +37,12 @@ def test_writes(ps: PgStream) -> None:
     with room(ps):
         found = measure_writes(ps, 20, [1, 2], 1, said.append)
     assert found["obstacle"] is None
-    rows = {(row["statement"], row["writers"], row["capture"]): row for row in found["results"]}
+    rows = {
+        (row["statement"], row["writers"], Way(row["capture"], row["columns"])): row
+        for row in found["results"]
+    }
     assert set(rows) == {
-        (name, count, way)
-        for name in STATEMENTS
-        for count in (1, 2)
-        for way in ("none", "trigger", "wal")
+        (name, count, way) for name in STATEMENTS for count in (1, 2) for way in WAYS
     }
     assert [row for row in rows.values() if not row["exact"]] == []
     assert {row["ratio"] for row in rows.values() if row["capture"] == "none"} == {1.0}

@@ -1,4 +1,5 @@
-"""writes: what capture costs those who write, by triggers and from the WAL, against none.
+"""writes: what capture costs those who write, by triggers and from the WAL, of all columns and of
+some, against none.
 
 Each writer runs its statements in a loop inside PostgreSQL, in one transaction: so neither the
 network nor the disk's wait for a commit is measured. All ways take turns, and the median counts.
@@ -11,6 +12,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pgstream.capture.names import buffer
@@ -43,16 +45,55 @@ UPDATE_EACH = (
     " END LOOP; END$$"
 )
 UPDATE_ALL = "UPDATE {table} SET amount = amount + 1 WHERE writer = {writer}"
+UPDATE_OTHER_EACH = UPDATE_EACH.replace("amount = amount + 1", "note = note || '!'")
+UPDATE_OTHER_ALL = UPDATE_ALL.replace("amount = amount + 1", "note = note || '!'")
 
-# What a statement is called: its text, the rows it captures for each that it writes, and whether
-# it needs rows to begin with.
-STATEMENTS: dict[str, tuple[str, int, bool]] = {
-    "insert single rows": (INSERT_EACH, 1, False),
-    "update single rows": (UPDATE_EACH, 2, True),
-    "insert in bulk": (FILL, 1, False),
-    "update in bulk": (UPDATE_ALL, 2, True),
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    text: str
+    captured: int
+    """How many rows for each that it writes."""
+    on_rows: bool = False
+    """Whether it needs rows to begin with."""
+    other_columns: bool = False
+    """Whether it changes none that a stream table of some columns reads."""
+
+
+STATEMENTS = {
+    "insert single rows": Statement(INSERT_EACH, 1),
+    "update single rows": Statement(UPDATE_EACH, 2, on_rows=True),
+    "update others, single": Statement(UPDATE_OTHER_EACH, 2, on_rows=True, other_columns=True),
+    "insert in bulk": Statement(FILL, 1),
+    "update in bulk": Statement(UPDATE_ALL, 2, on_rows=True),
+    "update others in bulk": Statement(UPDATE_OTHER_ALL, 2, on_rows=True, other_columns=True),
 }
-NONE, TRIGGER, WAL = "none", "trigger", "wal"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a table is captured, and which of its columns a stream table reads."""
+
+    capture: str
+    columns: str
+
+    @property
+    def table(self) -> str:
+        return f"written_{self.capture}_{self.columns}"
+
+    @property
+    def query(self) -> str:
+        return f"SELECT {COLUMNS[self.columns]} FROM {self.table}"
+
+    def wanted(self, statement: Statement) -> int:
+        if self.columns == "none" or (self.columns == "some" and statement.other_columns):
+            return 0
+        return statement.captured
+
+
+COLUMNS = {"all": "*", "some": "region, amount"}
+NONE = Way("none", "none")
+WAYS = (NONE, *(Way(by, columns) for by in ("trigger", "wal") for columns in COLUMNS))
 
 
 def measure_writes(
@@ -60,7 +101,7 @@ def measure_writes(
 ) -> dict[str, Any]:
     """`rows` for each writer. A server that cannot capture from the WAL is told, and left out."""
     obstacle = _prepare(stream)
-    ways = [NONE, TRIGGER] if obstacle else [NONE, TRIGGER, WAL]
+    ways = [way for way in WAYS if obstacle is None or way.capture != "wal"]
     results = []
     for name in STATEMENTS:
         for count in writers:
@@ -70,13 +111,21 @@ def measure_writes(
 
 
 def _prepare(stream: PgStream) -> str | None:
-    for way in (NONE, TRIGGER, WAL):
+    for way in WAYS:
         stream.connection.execute(_text(TABLE, way))
         stream.connection.execute(_text(INDEX, way))
-    stream.execute("ALTER TABLE written_wal REPLICA IDENTITY FULL")
-    for way, query in ((TRIGGER, "TABLE written_trigger"), (WAL, "TABLE written_wal")):
-        stream.create_stream_table(f"pgstream_bench.st_{way}", query, "1h", initialize=False)
-    relid = _relid(stream, WAL)
+        if way.capture == "wal":
+            stream.connection.execute(_text("ALTER TABLE {table} REPLICA IDENTITY FULL", way))
+        if way is not NONE:
+            name = f"pgstream_bench.of_{way.table}"
+            stream.create_stream_table(name, way.query, "1h", initialize=False)
+    obstacles = [_to_wal(stream, way) for way in WAYS if way.capture == "wal"]
+    return next(filter(None, obstacles), None)
+
+
+def _to_wal(stream: PgStream, way: Way) -> str | None:
+    """Why it cannot be captured from the WAL; None if it is."""
+    relid = _relid(stream, way)
     ((problem, _),) = stream.own.execute(
         "SELECT * FROM pgstream._wal_obstacle(%s::bigint::oid)", (relid,)
     ).fetchall()
@@ -87,24 +136,25 @@ def _prepare(stream: PgStream) -> str | None:
 
 
 def _compare(
-    stream: PgStream, name: str, ways: Sequence[str], writers: int, rows: int, cycles: int
+    stream: PgStream, name: str, ways: Sequence[Way], writers: int, rows: int, cycles: int
 ) -> list[dict[str, Any]]:
-    found: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
+    found: dict[Way, list[dict[str, Any]]] = {way: [] for way in ways}
     for _ in range(cycles):
         for way in ways:
-            found[way].append(_once(stream, name, way, writers, rows))
+            found[way].append(_once(stream, STATEMENTS[name], way, writers, rows))
     base = statistics.median(each["ms"] for each in found[NONE])
     return [_row(name, way, writers, rounds, base) for way, rounds in found.items()]
 
 
 def _row(
-    name: str, way: str, writers: int, rounds: list[dict[str, Any]], base: float
+    name: str, way: Way, writers: int, rounds: list[dict[str, Any]], base: float
 ) -> dict[str, Any]:
     ms = statistics.median(each["ms"] for each in rounds)
     return {
         "statement": name,
         "writers": writers,
-        "capture": way,
+        "capture": way.capture,
+        "columns": way.columns,
         "ms": round(ms, 1),
         "ratio": round(ms / base, 2),
         "decode_ms": round(statistics.median(each["decode_ms"] for each in rounds), 1),
@@ -112,17 +162,18 @@ def _row(
     }
 
 
-def _once(stream: PgStream, name: str, way: str, writers: int, rows: int) -> dict[str, Any]:
-    text, captured, needs_rows = STATEMENTS[name]
+def _once(
+    stream: PgStream, statement: Statement, way: Way, writers: int, rows: int
+) -> dict[str, Any]:
     stream.connection.execute(_text("TRUNCATE {table}", way))
-    if needs_rows:
+    if statement.on_rows:
         for writer in range(writers):
             stream.connection.execute(_text(FILL, way, writer, rows))
     _empty(stream, way)
-    ms = _timed(stream, [_text(text, way, w, rows) for w in range(writers)])
+    ms = _timed(stream, [_text(statement.text, way, w, rows) for w in range(writers)])
     decode_ms, count = _captured(stream, way)
-    wanted = 0 if way == NONE else captured * writers * rows
-    return {"ms": ms, "decode_ms": decode_ms, "exact": count == wanted}
+    is_exact = count == way.wanted(statement) * writers * rows
+    return {"ms": ms, "decode_ms": decode_ms, "exact": is_exact}
 
 
 def _timed(stream: PgStream, texts: Iterable[Composed]) -> float:
@@ -146,32 +197,32 @@ def _run(connection: Connection, text: Composed) -> None:
     connection.execute(text)
 
 
-def _captured(stream: PgStream, way: str) -> tuple[float, int]:
+def _captured(stream: PgStream, way: Way) -> tuple[float, int]:
     """How long decoding takes, which is no writer's time, and how many rows the buffer has."""
-    if way == NONE:
+    if way is NONE:
         return 0.0, 0
     started = time.perf_counter()
-    if way == WAL:
+    if way.capture == "wal":
         ingest(stream.own, insert_lsn(stream.own))
-    ms = (time.perf_counter() - started) * 1000 if way == WAL else 0.0
+    ms = (time.perf_counter() - started) * 1000 if way.capture == "wal" else 0.0
     text = compose("SELECT count(*) FROM {buffer}", buffer=buffer(_relid(stream, way)))
     ((count,),) = stream.own.execute(text).fetchall()
     return ms, int(count)
 
 
-def _empty(stream: PgStream, way: str) -> None:
-    if way == NONE:
+def _empty(stream: PgStream, way: Way) -> None:
+    if way is NONE:
         return
-    if way == WAL:
+    if way.capture == "wal":
         ingest(stream.own, insert_lsn(stream.own))
     stream.own.execute(compose("TRUNCATE {buffer}", buffer=buffer(_relid(stream, way))))
 
 
-def _text(text: str, way: str, writer: int = 0, rows: int = 0) -> Composed:
-    table = identifier("pgstream_bench", f"written_{way}")
+def _text(text: str, way: Way, writer: int = 0, rows: int = 0) -> Composed:
+    table = identifier("pgstream_bench", way.table)
     return compose(text, table=table, writer=literal(writer), rows=literal(rows))
 
 
-def _relid(stream: PgStream, way: str) -> int:
-    ((relid,),) = stream.execute("SELECT %s::regclass::oid::bigint", (f"written_{way}",))
+def _relid(stream: PgStream, way: Way) -> int:
+    ((relid,),) = stream.execute("SELECT %s::regclass::oid::bigint", (way.table,))
     return int(relid)

@@ -15,6 +15,7 @@ COLUMNS = {
     "statement": "statement",
     "writers": "writers",
     "capture": "capture",
+    "columns": "columns",
     "ms": "ms",
     "ratio": "× none",
     "decode_ms": "decoded in ms",
@@ -31,7 +32,8 @@ def writes(
     embedded: Embedded = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what capture costs writers: by triggers and from the WAL, against none.
+    """Measure what capture costs writers: by triggers and from the WAL, of all columns and of some,
+    against none.
 
     Each writer runs its statements in one transaction inside PostgreSQL. What was captured is
     counted.
@@ -60,4 +62,4 @@ def _show(found: Found) -> None:
         say(f"Not from the WAL: {found['obstacle']}.")
     for row in found["results"]:
         if not row["exact"]:
-            say(f"{row['statement']}, {row['capture']}: not all rows were captured")
+            say(f"{row['statement']}, {row['capture']}: other rows were captured than written")
