@@ -12,7 +12,6 @@ from psycopg import sql
 
 from pgstream.capture.buffers import Buffers, open_buffers
 from pgstream.capture.count_changes import count_changes
-from pgstream.capture.names import buffer
 from pgstream.capture.wal.settle import settle
 from pgstream.catalog import store
 from pgstream.catalog.shapes import changed_shapes
@@ -76,7 +75,7 @@ class PlayedReader:
         relid = self._relid()
         query = sql.SQL("SELECT __pgs_weight, {} FROM {} WHERE {}").format(
             sql.SQL(", ").join(map(sql.Identifier, self.columns)),
-            buffer(relid),
+            buffers.table(relid),
             buffers.new(relid, self.frontier or ""),
         )
         for weight, *values in buffers.connection(relid).execute(query).fetchall():

@@ -11,7 +11,6 @@ import psycopg
 from psycopg import sql
 
 from pgstream.capture.buffers import Buffers, open_buffers
-from pgstream.capture.names import buffer
 from pgstream.capture.wal.settle import settle
 
 REPLICATOR = "pgs_test_replicator"  # installs pgstream, and may use replication slots
@@ -117,7 +116,7 @@ class Replica:
                 sql.SQL(
                     "SELECT __pgs_action, __pgs_weight, {} FROM {} WHERE {}"
                     " ORDER BY __pgs_change_id"
-                ).format(columns, buffer(self.relid), where)
+                ).format(columns, buffers.table(self.relid), where)
             )
             .fetchall()
         )

@@ -109,7 +109,7 @@ class PgStream:
     @known_errors()
     def install(self) -> list[str]:
         """Installs or upgrades pgstream's schemas; the names of what ran."""
-        return migrate.install(self.own)
+        return migrate.install(self.own, self.settings.change_buffer_schema)
 
     @known_errors()
     def execute(self, statement: str, parameters: Sequence[Any] | None = None) -> list[Any]:

@@ -216,6 +216,13 @@ class Settings:
         words="fail or mark",
         is_shared=True,
     )
+    change_buffer_schema: str = _setting(
+        "pgstream_changes",
+        "The schema where change buffers are created, as of the last `pgstream init`.",
+        form="(?!pg_)[a-z_][a-z0-9_]{0,62}",
+        words="a name of small letters, digits and _, not pg_…",
+        is_shared=True,
+    )
     block_source_ddl: bool = _setting(
         False, "Whether DDL that changes what a stream table reads is refused."
     )
@@ -316,7 +323,6 @@ DECLARED: tuple[Setting, ...] = _declared()
 """All settings, in the order they are declared."""
 
 WITHOUT_EFFECT = {
-    "change_buffer_schema": "Buffers are in pgstream_changes, whose rights pgstream looks after.",
     "cleanup_use_truncate": "Buffers are cleaned by DELETE: TRUNCATE would stop the writers.",
     "merge_planner_hints": "There is no MERGE: a delta is applied by its row ids.",
     "merge_strategy": "There is no MERGE: a delta is applied by its row ids.",

@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pgstream.capture.names import buffer
+from pgstream.capture.names import find_buffer
 from pgstream.capture.wal.ingest import ingest
 from pgstream.capture.wal.slot import insert_lsn, make_slot
 from pgstream.capture.wal.transition import switch
 from pgstream.client import PgStream
 from pgstream.database.connection import Connection, connect_as_user
-from pgstream.database.quoting import Composed, compose, identifier, literal
+from pgstream.database.quoting import Composed, Identifier, compose, identifier, literal
 
 Note = Callable[[str], None]
 
@@ -205,7 +205,7 @@ def _captured(stream: PgStream, way: Way) -> tuple[float, int]:
     if way.capture == "wal":
         ingest(stream.own, insert_lsn(stream.own))
     ms = (time.perf_counter() - started) * 1000 if way.capture == "wal" else 0.0
-    text = compose("SELECT count(*) FROM {buffer}", buffer=buffer(_relid(stream, way)))
+    text = compose("SELECT count(*) FROM {buffer}", buffer=_buffer(stream, way))
     ((count,),) = stream.own.execute(text).fetchall()
     return ms, int(count)
 
@@ -215,12 +215,18 @@ def _empty(stream: PgStream, way: Way) -> None:
         return
     if way.capture == "wal":
         ingest(stream.own, insert_lsn(stream.own))
-    stream.own.execute(compose("TRUNCATE {buffer}", buffer=buffer(_relid(stream, way))))
+    stream.own.execute(compose("TRUNCATE {buffer}", buffer=_buffer(stream, way)))
 
 
 def _text(text: str, way: Way, writer: int = 0, rows: int = 0) -> Composed:
     table = identifier("pgstream_bench", way.table)
     return compose(text, table=table, writer=literal(writer), rows=literal(rows))
+
+
+def _buffer(stream: PgStream, way: Way) -> Identifier:
+    found = find_buffer(stream.own, _relid(stream, way))
+    assert found is not None
+    return found
 
 
 def _relid(stream: PgStream, way: Way) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import psycopg
 from psycopg import sql
 
-from pgstream.capture.names import buffer, has_buffer
+from pgstream.capture.names import find_buffer
 
 
 def append(
@@ -17,7 +17,8 @@ def append(
 
     `delta` has these columns, the row id and a weight. A buffer's row has weight +1 or −1.
     """
-    if not has_buffer(connection, relid):
+    table = find_buffer(connection, relid)
+    if table is None:
         return
     listed = sql.SQL(", ").join(map(sql.Identifier, names))
     connection.execute(
@@ -26,5 +27,5 @@ def append(
             " CASE WHEN __pgs_weight > 0 THEN 'I' ELSE 'D' END, sign(__pgs_weight)::smallint,"
             " {n}, __pgs_row_id FROM {}"
             " CROSS JOIN LATERAL generate_series(1, abs(__pgs_weight)) AS copies(__pgs_copy)"
-        ).format(buffer(relid), delta, n=listed)
+        ).format(table, delta, n=listed)
     )

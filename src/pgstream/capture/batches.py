@@ -7,14 +7,12 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from pgstream.capture.names import buffer
-
 BATCH = 20_000
 
 
 def delete_batch(
     connection: psycopg.Connection,
-    relid: int,
+    buffer: sql.Composable,
     condition: sql.Composable,
     parameters: tuple[Any, ...] = (),
     batch: int = BATCH,
@@ -22,13 +20,13 @@ def delete_batch(
     """Some of the rows that the condition holds for."""
     statement = sql.SQL(
         "DELETE FROM {b} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {b} WHERE {c} LIMIT {n}))"
-    ).format(b=buffer(relid), c=condition, n=sql.Literal(batch))
+    ).format(b=buffer, c=condition, n=sql.Literal(batch))
     return connection.execute(statement, parameters)
 
 
 def delete_in_batches(
     connection: psycopg.Connection,
-    relid: int,
+    buffer: sql.Composable,
     condition: sql.Composable,
     parameters: tuple[Any, ...] = (),
     batch: int = BATCH,
@@ -36,7 +34,7 @@ def delete_in_batches(
     """All rows that the condition holds for; how many. Outside of a transaction."""
     deleted = 0
     while True:
-        count = delete_batch(connection, relid, condition, parameters, batch).rowcount
+        count = delete_batch(connection, buffer, condition, parameters, batch).rowcount
         deleted += count
         if count < batch:
             return deleted

@@ -8,21 +8,22 @@ final: what is decoded later, the snapshot does not see, and nobody deletes what
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import psycopg
 from psycopg import sql
 
+from pgstream.capture.names import buffer
 from pgstream.capture.unseen import unseen
 from pgstream.capture.wal.ingest import ingest
 from pgstream.capture.wal.slot import insert_lsn
 from pgstream.errors import CaptureLost
 
-_DECODED = """
-SELECT pg_current_snapshot()::text, (
-    SELECT jsonb_object_agg(source_relid::bigint, wal_since) FROM pgstream.pgs_change_tracking
-    WHERE wal_since IS NOT NULL AND source_relid = ANY(%s::oid[]))
+_TRACKED = """
+SELECT pg_current_snapshot()::text, ARRAY(
+    SELECT jsonb_build_array(source_relid::bigint, buffer_schema, wal_since)
+    FROM pgstream.pgs_change_tracking WHERE source_relid = ANY(%s::oid[]))
 """
 
 
@@ -35,6 +36,11 @@ class Buffers:
     snapshot: str
     decoded: frozenset[int]
     """The sources that are captured from the WAL."""
+    schemas: Mapping[int, str]
+    """Where the buffer of each captured source is."""
+
+    def table(self, relid: int) -> sql.Identifier:
+        return buffer(self.schemas[relid], relid)
 
     def connection(self, relid: int) -> psycopg.Connection:
         return self.beside if relid in self.decoded else self.reader
@@ -56,20 +62,25 @@ def open_buffers(
     The order is what makes it so: the snapshot, then the end of the WAL, then decoding up to it.
     """
     wanted = list(relids)
-    snapshot, seen = _decoded(reader, wanted)
+    snapshot, schemas, seen = _tracked(reader, wanted)
     if seen:
         ingest(beside, insert_lsn(beside))
-        if not seen.items() <= _decoded(beside, wanted)[1].items():
+        _, _, now = _tracked(beside, wanted)
+        if not seen.items() <= now.items():
             raise CaptureLost(
                 "The capture of a source was changed during the refresh.",
                 hint="Refresh again.",
             )
-    return Buffers(reader, beside, snapshot, frozenset(map(int, seen)))
+    return Buffers(reader, beside, snapshot, frozenset(seen), schemas)
 
 
-def _decoded(connection: psycopg.Connection, relids: list[int]) -> tuple[str, dict[str, str]]:
-    """The snapshot, and where in the WAL the changes of these sources begin; of those that are
-    there."""
-    row = connection.execute(_DECODED, (relids,)).fetchone()
+def _tracked(
+    connection: psycopg.Connection, relids: list[int]
+) -> tuple[str, dict[int, str], dict[int, str]]:
+    """The snapshot; the schemas of the buffers of these sources, and where in the WAL their changes
+    begin, of those that are there."""
+    row = connection.execute(_TRACKED, (relids,)).fetchone()
     assert row is not None
-    return row[0], row[1] or {}
+    snapshot, found = row
+    begin = {relid: since for relid, _, since in found if since is not None}
+    return snapshot, {relid: schema for relid, schema, _ in found}, begin

@@ -8,13 +8,15 @@ import psycopg
 from psycopg import sql
 
 from pgstream.capture.batches import BATCH, delete_batch, delete_in_batches
+from pgstream.capture.names import buffer
 
 # The oldest transaction that some reader may not have seen. NULL, and nothing is deleted,
 # while a reader without a frontier for the source is being refreshed: its snapshot is older than
 # its frontier's arrival in the catalog.
 _HORIZON = """
 SELECT d.source_relid::bigint,
-       to_regclass(format('pgstream_changes.changes_%%s', d.source_relid)) IS NOT NULL,
+       CASE WHEN to_regclass(pgstream._buffer_name(d.source_relid)) IS NOT NULL
+            THEN pgstream._buffer_schema(d.source_relid) END,
        min((t.frontier #>> ARRAY['sources', d.source_relid::text, 'lsn'])::pg_lsn)::text,
        min(pg_snapshot_xmin((t.frontier #>> ARRAY['sources', d.source_relid::text, 'snapshot'])
            ::pg_snapshot)::text::numeric)::text
@@ -33,7 +35,11 @@ _BEFORE = sql.SQL("__pgs_xid < %s::xid8")
 def clean(connection: psycopg.Connection, relids: Iterable[int]) -> None:
     """After the commit, of these sources, in small transactions."""
     found = connection.execute(_HORIZON, (list(relids),)).fetchall()
-    seen = {relid: horizon for relid, has, _, horizon in found if has and horizon is not None}
+    seen = {
+        relid: (buffer(schema, relid), horizon)
+        for relid, schema, _, horizon in found
+        if schema is not None and horizon is not None
+    }
     with connection.pipeline():
         for relid, _, lsn, _ in found:
             connection.execute(
@@ -41,16 +47,16 @@ def clean(connection: psycopg.Connection, relids: Iterable[int]) -> None:
                 " WHERE source_relid = %s AND last_consumed_lsn IS DISTINCT FROM %s::pg_lsn",
                 (lsn, relid, lsn),
             )
-        for relid, horizon in seen.items():
+        for relid, (_, horizon) in seen.items():
             connection.execute(
                 "DELETE FROM pgstream.pgs_capture_failures"
                 " WHERE source_relid = %s AND xid < %s::xid8",
                 (relid, horizon),
             )
-        first = {
-            relid: delete_batch(connection, relid, _BEFORE, (horizon,))
-            for relid, horizon in seen.items()
-        }
-    for relid, deleted in first.items():
+        first = [
+            (table, horizon, delete_batch(connection, table, _BEFORE, (horizon,)))
+            for table, horizon in seen.values()
+        ]
+    for table, horizon, deleted in first:
         if deleted.rowcount == BATCH:
-            delete_in_batches(connection, relid, _BEFORE, (seen[relid],))
+            delete_in_batches(connection, table, _BEFORE, (horizon,))

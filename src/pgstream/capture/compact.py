@@ -22,7 +22,7 @@ from psycopg import sql
 
 from pgstream.capture.batches import BATCH
 from pgstream.capture.limit import seen_by
-from pgstream.capture.names import SCHEMA, buffer
+from pgstream.capture.names import find_buffer
 from pgstream.capture.readers import are_quiet
 
 PAIRS = sql.Identifier("pg_temp", "__pgs_pairs")
@@ -71,19 +71,23 @@ def compact(connection: psycopg.Connection, relid: int) -> int:
     """How many rows went. None if a reader is being refreshed. Outside of a transaction."""
     # One that failed may have left its pairs.
     connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(PAIRS))
+    buffer = find_buffer(connection, relid)
+    if buffer is None:
+        return 0
     with connection.transaction():
-        found = _find_pairs(connection, relid)
-    delete = sql.SQL(_DELETE).format(buffer=buffer(relid), pairs=PAIRS)
+        found = _find_pairs(connection, relid, buffer)
+    delete = sql.SQL(_DELETE).format(buffer=buffer, pairs=PAIRS)
     return sum(
         connection.execute(delete, (start, start + BATCH)).rowcount
         for start in range(0, found, BATCH)
     )
 
 
-def _find_pairs(connection: psycopg.Connection, relid: int) -> int:
+def _find_pairs(connection: psycopg.Connection, relid: int, buffer: sql.Identifier) -> int:
     """How many pairs there are in the temporary table; without it, none."""
     finished, readers = _row(connection, _READERS, (relid,))
-    columns = [name for (name,) in connection.execute(_COLUMNS, (_name(relid),)).fetchall()]
+    shown = buffer.as_string(connection)
+    columns = [name for (name,) in connection.execute(_COLUMNS, (shown,)).fetchall()]
     if not are_quiet(connection, readers) or not columns:
         return 0
     frontiers = connection.execute(_FRONTIERS, (relid, readers, relid)).fetchall()
@@ -92,7 +96,7 @@ def _find_pairs(connection: psycopg.Connection, relid: int) -> int:
             pairs=PAIRS,
             columns=sql.SQL(", ").join(map(sql.Identifier, columns)),
             seen=_seen([snapshot for (snapshot,) in frontiers]),
-            buffer=buffer(relid),
+            buffer=buffer,
             finished=seen_by(finished),
         )
     ).rowcount
@@ -104,10 +108,6 @@ def _seen(frontiers: Sequence[str]) -> sql.Composed:
         sql.SQL("pg_visible_in_snapshot(__pgs_xid, {}::pg_snapshot)").format(sql.Literal(frontier))
         for frontier in frontiers
     )
-
-
-def _name(relid: int) -> str:
-    return f"{SCHEMA}.changes_{relid}"
 
 
 def _row(

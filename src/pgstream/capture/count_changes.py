@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from psycopg import sql
 
 from pgstream.capture.buffers import Buffers
-from pgstream.capture.names import buffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ def count_changes(buffers: Buffers, relid: int, frontier: str) -> Counted:
         " (SELECT min(message) FROM (SELECT xid AS __pgs_xid, message"
         "   FROM pgstream.pgs_capture_failures WHERE source_relid = {r}) failures WHERE {new})"
         " FROM {b} WHERE {new}"
-    ).format(r=sql.Literal(relid), b=buffer(relid), new=buffers.new(relid, frontier))
+    ).format(r=sql.Literal(relid), b=buffers.table(relid), new=buffers.new(relid, frontier))
     row = buffers.connection(relid).execute(query).fetchone()
     assert row is not None
     return Counted(row[0], frozenset(row[1] or ()), row[2])

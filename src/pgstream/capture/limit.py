@@ -19,7 +19,7 @@ import psycopg
 from psycopg import sql
 
 from pgstream.capture.batches import delete_in_batches
-from pgstream.capture.names import buffer
+from pgstream.capture.names import find_buffer
 from pgstream.capture.readers import are_quiet, readers_of
 
 OVERFLOW = "O"
@@ -27,17 +27,18 @@ OVERFLOW = "O"
 
 def empty_buffer(connection: psycopg.Connection, relid: int) -> int:
     """How many rows were dropped. Outside of a transaction."""
+    buffer = find_buffer(connection, relid)
     with connection.transaction():
-        if not _may_go(connection, relid):
+        if buffer is None or not _may_go(connection, relid):
             return 0
         connection.execute(
             sql.SQL("INSERT INTO {} (__pgs_action, __pgs_weight) VALUES ({}, 0)").format(
-                buffer(relid), sql.Literal(OVERFLOW)
+                buffer, sql.Literal(OVERFLOW)
             )
         )
         row = connection.execute("SELECT pg_current_snapshot()::text").fetchone()
     assert row is not None
-    return delete_in_batches(connection, relid, seen_by(row[0]))
+    return delete_in_batches(connection, buffer, seen_by(row[0]))
 
 
 def _may_go(connection: psycopg.Connection, relid: int) -> bool:

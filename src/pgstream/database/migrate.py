@@ -16,7 +16,13 @@ from psycopg import sql
 
 from pgstream.database import sql_functions
 from pgstream.database.connection import own_path
-from pgstream.errors import NotInstalled, PgStreamError, RepairNeeded, VersionMismatch
+from pgstream.errors import (
+    NotInstalled,
+    PgStreamError,
+    RepairNeeded,
+    SettingError,
+    VersionMismatch,
+)
 
 _DROP_SLOT = """
 SELECT pg_drop_replication_slot(s.slot_name)
@@ -50,8 +56,9 @@ def migrations() -> tuple[Migration, ...]:
     return tuple(sorted(found, key=lambda migration: migration.number))
 
 
-def install(conn: psycopg.Connection) -> list[str]:
-    """Run what the database lacks; the names of the migrations, and `functions` if they ran."""
+def install(conn: psycopg.Connection, buffer_schema: str = "pgstream_changes") -> list[str]:
+    """Run what the database lacks; the names of the migrations, and `functions` if they ran. New
+    change buffers go to this schema."""
     with _alone(conn), conn.transaction():
         own_path(conn)
         done = installed_version(conn) or 0
@@ -59,10 +66,11 @@ def install(conn: psycopg.Connection) -> list[str]:
         missing = [migration for migration in migrations() if migration.number > done]
         for migration in missing:
             _apply(conn, migration)
-        if not missing and not _has_other_functions(conn):
-            return []
-        sql_functions.apply(conn, sql_functions.sql_files())
-        return [*(migration.name for migration in missing), "functions"]
+        has_new = bool(missing) or _has_other_functions(conn)
+        if has_new:
+            sql_functions.apply(conn, sql_functions.sql_files())
+        _use_buffer_schema(conn, buffer_schema)
+        return [*(migration.name for migration in missing), *(["functions"] if has_new else [])]
 
 
 def installed_version(conn: psycopg.Connection) -> int | None:
@@ -115,7 +123,8 @@ def uninstall(conn: psycopg.Connection) -> None:
             conn.execute(sql.SQL("DROP TABLE {} CASCADE").format(sql.Identifier(*storage)))
         conn.execute("DROP PUBLICATION IF EXISTS pg_stream_publication")
         # The capture functions take their triggers with them.
-        conn.execute("DROP SCHEMA pgstream_changes, pgstream_state, pgstream CASCADE")
+        for schema in (*_buffer_schemas(conn), "pgstream_state", "pgstream"):
+            conn.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
         conn.execute(_DROP_SLOT)  # last, for it cannot be undone
 
 
@@ -125,6 +134,26 @@ def _apply(conn: psycopg.Connection, migration: Migration) -> None:
         "INSERT INTO pgstream.pgs_migrations (number, name) VALUES (%s, %s)",
         (migration.number, migration.name),
     )
+
+
+def _use_buffer_schema(conn: psycopg.Connection, name: str) -> None:
+    if not _value(conn, "SELECT pgstream._use_buffer_schema(%s)", name):
+        raise SettingError(
+            f"the schema {name} is not pgstream's, so change buffers cannot be there",
+            detail="Whoever owns a schema may drop what is in it.",
+            hint="Set pg_stream.change_buffer_schema to a name that no schema has.",
+        )
+
+
+def _buffer_schemas(conn: psycopg.Connection) -> list[str]:
+    """All that hold change buffers, or have."""
+    if _value(conn, "SELECT to_regclass('pgstream.pgs_buffer_schemas') IS NULL"):
+        return ["pgstream_changes"]
+    rows = conn.execute(
+        "SELECT schema_name FROM pgstream.pgs_buffer_schemas JOIN pg_namespace"
+        " ON nspname = schema_name ORDER BY 1"
+    )
+    return [str(name) for (name,) in rows.fetchall()]
 
 
 def _refuse_other_versions(conn: psycopg.Connection, version: int) -> None:
@@ -173,7 +202,7 @@ def _alone(conn: psycopg.Connection) -> Iterator[None]:
             conn.autocommit = autocommit
 
 
-def _value(conn: psycopg.Connection, query: str) -> object:
-    row = conn.execute(query.encode()).fetchone()
+def _value(conn: psycopg.Connection, query: str, *parameters: object) -> object:
+    row = conn.execute(query.encode(), parameters).fetchone()
     assert row is not None
     return row[0]

@@ -41,3 +41,5 @@ def joined(parts: Iterable[sql.Composable]) -> sql.Composed:
 
 Composed = sql.Composed
 """SQL that is composed."""
+Identifier = sql.Identifier
+"""A name."""

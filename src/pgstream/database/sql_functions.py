@@ -39,8 +39,13 @@ WHERE pronamespace = 'pgstream'::regnamespace AND NOT oid = ANY (%s::regprocedur
 _RENEW_CAPTURE = """
 SELECT pgstream._fit_buffer(t.source_relid), pgstream._create_capture_function(t.source_relid)
   FROM pgstream.pgs_change_tracking t
- WHERE to_regprocedure(format('pgstream_changes.capture_%s()', t.source_relid)) IS NOT NULL
+ WHERE to_regproc(pgstream._capture_function_name(t.source_relid)) IS NOT NULL
    AND t.source_relid IN (SELECT oid FROM pg_class)
+"""
+# Of sources that an earlier version has captured.
+_STAMP_TRIGGERS = """
+UPDATE pgstream.pgs_change_tracking SET triggers = pgstream._trigger_stamps(source_relid)
+ WHERE triggers IS NULL
 """
 
 # Of stream tables that an earlier version has made.
@@ -109,6 +114,7 @@ def apply(conn: psycopg.Connection, files: Sequence[SqlFile]) -> None:
         if file.is_view:
             _replace(conn, file)
     conn.execute(_RENEW_CAPTURE)
+    conn.execute(_STAMP_TRIGGERS)
     conn.execute(_SAVE_SHAPES)
     conn.execute("SELECT pgstream._create_event_triggers()")
     conn.execute("DELETE FROM pgstream.pgs_functions")

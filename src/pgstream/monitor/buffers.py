@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pgstream.capture.names import find_buffer
 from pgstream.database.connection import Connection
-from pgstream.database.quoting import compose, identifier
+from pgstream.database.quoting import compose
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,9 @@ class Buffer:
         return bool(row and row[0])
 
     def count(self, connection: Connection) -> int:
-        table = identifier("pgstream_changes", f"changes_{self.relid}")
+        table = find_buffer(connection, self.relid)
+        if table is None:
+            return 0
         row = connection.execute(compose("SELECT count(*) FROM {t}", t=table)).fetchone()
         assert row is not None
         return int(row[0])

@@ -29,10 +29,10 @@ REQUESTS = 0.025
 """The same without tables on change: requests are looked for."""
 
 _SEQUENCES = """
-SELECT relid, pg_get_serial_sequence(format('pgstream_changes.changes_%%s', relid),
+SELECT relid, pg_get_serial_sequence(pgstream._buffer_name(relid::oid),
                                      '__pgs_change_id')::regclass::oid::bigint
 FROM unnest(%s::bigint[]) relid
-WHERE to_regclass(format('pgstream_changes.changes_%%s', relid)) IS NOT NULL
+WHERE to_regclass(pgstream._buffer_name(relid::oid)) IS NOT NULL
 """
 _FROM_WAL = """
 SELECT relid FROM unnest(%s::bigint[]) relid WHERE pgstream._is_wal_captured(relid::oid)

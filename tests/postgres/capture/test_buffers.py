@@ -10,7 +10,7 @@ from pgstream.capture.append import append
 from pgstream.capture.buffers import Buffers, open_buffers
 from pgstream.capture.clean import clean
 from pgstream.capture.count_changes import Counted, count_changes
-from pgstream.capture.names import buffer, has_buffer
+from pgstream.capture.names import find_buffer
 from pgstream.capture.unseen import unseen
 
 pytestmark = pytest.mark.postgres
@@ -28,7 +28,7 @@ def snapshot(conn: psycopg.Connection) -> str:
 
 def ids(conn: psycopg.Connection, frontier: str) -> list[int]:
     query = sql.SQL("SELECT id FROM {} WHERE {} ORDER BY id")
-    found = conn.execute(query.format(buffer(oid(conn, "t")), unseen(frontier)))
+    found = conn.execute(query.format(find_buffer(conn, oid(conn, "t")), unseen(frontier)))
     return [row[0] for row in found.fetchall()]
 
 
@@ -73,21 +73,21 @@ def test_a_delta_is_appended_one_row_per_copy(owner):
         " 30, 0)) v(id, __pgs_row_id, __pgs_weight)"
     )
     relid = oid(owner, "s")
-    assert not has_buffer(owner, relid)
+    assert find_buffer(owner, relid) is None
     append(owner, relid, sql.Identifier("delta"), ["id"])  # nobody reads it
     owner.execute("SELECT pgstream._create_buffer(%s)", (relid,))
-    assert has_buffer(owner, relid)
+    assert find_buffer(owner, relid) == sql.Identifier("pgstream_changes", f"changes_{relid}")
     append(owner, relid, sql.Identifier("delta"), ["id"])
     found = owner.execute(
         sql.SQL("SELECT __pgs_action, __pgs_weight, id, __pgs_row_id FROM {} ORDER BY id").format(
-            buffer(relid)
+            find_buffer(owner, relid)
         )
     ).fetchall()
     assert found == [("I", 1, 1, 10), ("I", 1, 1, 10), ("D", -1, 2, 20)]
 
 
 def test_a_relation_that_is_no_table_has_no_buffer(owner):
-    assert not has_buffer(owner, -1)
+    assert find_buffer(owner, -1) is None
 
 
 # --- clean ---------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def move(conn: psycopg.Connection, name: str, frontier: str) -> None:
 
 def left(conn: psycopg.Connection) -> int:
     clean(conn, [oid(conn, "t")])
-    count = sql.SQL("SELECT count(*) FROM {}").format(buffer(oid(conn, "t")))
+    count = sql.SQL("SELECT count(*) FROM {}").format(find_buffer(conn, oid(conn, "t")))
     return conn.execute(count).fetchone()[0]
 
 

@@ -15,7 +15,7 @@ from pgstream.capture.buffers import open_buffers
 from pgstream.capture.compact import compact
 from pgstream.capture.count_changes import Counted, count_changes
 from pgstream.capture.limit import empty_buffer
-from pgstream.capture.names import buffer
+from pgstream.capture.names import find_buffer
 from pgstream.capture.unseen import unseen
 from pgstream.catalog.trim import trim_history
 from pgstream.database.connection import connect
@@ -64,13 +64,13 @@ def net(conn: psycopg.Connection, frontier: str) -> dict[str, int]:
         sql.SQL(
             "SELECT concat_ws(' ', id, x, doc), sum(__pgs_weight) FROM {} WHERE {}"
             " GROUP BY 1 HAVING sum(__pgs_weight) <> 0"
-        ).format(buffer(oid(conn)), unseen(frontier))
+        ).format(find_buffer(conn, oid(conn)), unseen(frontier))
     ).fetchall()
     return {text: int(weight) for text, weight in rows}
 
 
 def rows_left(conn: psycopg.Connection) -> int:
-    query = sql.SQL("SELECT count(*) FROM {}").format(buffer(oid(conn)))
+    query = sql.SQL("SELECT count(*) FROM {}").format(find_buffer(conn, oid(conn)))
     return conn.execute(query).fetchone()[0]
 
 
@@ -220,7 +220,7 @@ def test_a_marker_stands_for_what_was_dropped(t, own, database):
 
 def test_batches(t, own):
     t.execute("INSERT INTO t SELECT i, i, '{}' FROM generate_series(1, 25) i")
-    assert delete_in_batches(own, oid(t), sql.SQL("id > %s"), (5,), batch=7) == 20
+    assert delete_in_batches(own, find_buffer(own, oid(t)), sql.SQL("id > %s"), (5,), batch=7) == 20
     assert rows_left(t) == 5
 
 

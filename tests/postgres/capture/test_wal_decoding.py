@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from psycopg import sql
 
-from pgstream.capture.names import buffer
+from pgstream.capture.names import find_buffer
 from pgstream.capture.wal.ingest import ingest
 from pgstream.capture.wal.messages import UNCHANGED, Begin, Commit, Delete, Insert, Truncate, Update
 from pgstream.capture.wal.pgoutput import decode
@@ -36,7 +36,9 @@ def messages(conn):
 
 def buffered(conn, relation="t"):
     ingest(conn, insert_lsn(conn))
-    query = sql.SQL("SELECT * FROM {} ORDER BY __pgs_change_id").format(buffer(oid(conn, relation)))
+    query = sql.SQL("SELECT * FROM {} ORDER BY __pgs_change_id").format(
+        find_buffer(conn, oid(conn, relation))
+    )
     return [row[3:] for row in conn.execute(query).fetchall()]
 
 
@@ -135,7 +137,7 @@ def test_every_type_arrives_as_a_trigger_would_write_it(replicator):
                 "SELECT (to_jsonb(captured)"
                 "  - '{{__pgs_change_id,__pgs_xid,__pgs_lsn}}'::text[])::text,"
                 " captured.b::text, captured.a::text FROM {} captured ORDER BY __pgs_change_id"
-            ).format(buffer(oid(conn, relation)))
+            ).format(find_buffer(conn, oid(conn, relation)))
         ).fetchall()
         for relation in ("by_wal", "by_trigger")
     ]

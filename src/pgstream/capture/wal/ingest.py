@@ -90,7 +90,8 @@ def _decode_and_copy(
 
 def _copy(connection: psycopg.Connection, source: WalSource, lines: list[bytes]) -> None:
     columns = sql.SQL(", ").join(map(sql.Identifier, (*_FIXED, *source.columns)))
-    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(buffer(source.relid), columns)
+    table = buffer(source.schema, source.relid)
+    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(table, columns)
     try:
         with connection.cursor() as cursor, cursor.copy(statement) as copy:
             copy.write(b"".join(lines))

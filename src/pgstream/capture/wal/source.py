@@ -21,6 +21,8 @@ class Lost(Exception):
 @dataclass(frozen=True, slots=True)
 class WalSource:
     relid: int
+    schema: str
+    """Of its buffer."""
     since: int
     """Where in the WAL it begins; what is before was captured by triggers."""
     columns: tuple[str, ...]
@@ -42,10 +44,10 @@ class WalSource:
 def wal_sources(connection: psycopg.Connection) -> dict[int, WalSource]:
     """All of the database, by relid."""
     rows = connection.execute(
-        "SELECT relid::bigint, (since - '0/0'::pg_lsn)::bigint, columns, types::bigint[], trouble"
-        " FROM pgstream._wal_sources()"
+        "SELECT relid::bigint, buffer_schema, (since - '0/0'::pg_lsn)::bigint, columns,"
+        " types::bigint[], trouble FROM pgstream._wal_sources()"
     ).fetchall()
     return {
-        relid: WalSource(relid, since, tuple(columns), tuple(types), trouble)
-        for relid, since, columns, types, trouble in rows
+        relid: WalSource(relid, schema, since, tuple(columns), tuple(types), trouble)
+        for relid, schema, since, columns, types, trouble in rows
     }

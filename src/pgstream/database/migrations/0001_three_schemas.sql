@@ -1,10 +1,9 @@
--- Create the three schemas and the list of applied migrations.
+-- Create our schemas and the list of applied migrations.
 
-CREATE SCHEMA pgstream;          -- catalog and functions
-CREATE SCHEMA pgstream_changes;  -- change buffers and the functions that fill them
-CREATE SCHEMA pgstream_state;    -- what is stored of the stream tables beside their rows
+CREATE SCHEMA pgstream;        -- catalog and functions
+CREATE SCHEMA pgstream_state;  -- what is stored of the stream tables beside their rows
 
-REVOKE ALL ON SCHEMA pgstream, pgstream_changes, pgstream_state FROM PUBLIC;
+REVOKE ALL ON SCHEMA pgstream, pgstream_state FROM PUBLIC;
 GRANT USAGE ON SCHEMA pgstream TO PUBLIC;
 
 CREATE TABLE pgstream.pgs_migrations (

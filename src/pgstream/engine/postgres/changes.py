@@ -9,7 +9,6 @@ from psycopg import sql
 
 from pgstream.algebra.operators.scan import Change, Part, Scan
 from pgstream.capture.buffers import Buffers
-from pgstream.capture.names import buffer
 from pgstream.engine.postgres.handover import Handover
 from pgstream.engine.postgres.queries import WEIGHT, uncancelled
 from pgstream.engine.postgres.reading import in_slices, net_rows
@@ -40,7 +39,7 @@ class ChangeReader:
         where: sql.Composable = sql.SQL("__pgs_weight <> 0 AND {}").format(
             self.buffers.new(relid, self.frontiers[relid])
         )
-        table: sql.Composable = buffer(relid)
+        table: sql.Composable = self.buffers.table(relid)
         if not ways.through_driver(self.counts[relid], width_of(f.type for f in scan.fields)):
             found = in_slices(connection, scan, table, where, WEIGHT, self.handover.slices)
             return replace(found, computed=relid in self.buffers.decoded)

@@ -48,7 +48,9 @@ def update(mark: bytes, old: bytes, new: bytes) -> bytes:
 
 
 SHAPE = relation((b"id", 23), (b"v", 25))
-SOURCE = WalSource(7, since=50, columns=("id", "v"), types=(23, 25), trouble=None)
+SOURCE = WalSource(
+    7, "pgstream_changes", since=50, columns=("id", "v"), types=(23, 25), trouble=None
+)
 
 
 def lines(

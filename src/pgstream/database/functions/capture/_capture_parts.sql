@@ -24,7 +24,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
                string_agg(format('OLD.%I', name), ', ') AS old_row
           FROM pgstream._columns_to_read(p_relid))
     SELECT jsonb_build_object(
-        'buffer', format('pgstream_changes.changes_%s', p_relid),
+        'buffer', pgstream._buffer_name(p_relid),
         'columns', columns, 'values', vals, 'named', named,
         'o.columns', old_ones, 'n.columns', new_ones,
         'o.row', substr(old_ones, 3), 'n.row', substr(new_ones, 3),

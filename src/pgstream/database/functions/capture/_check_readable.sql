@@ -13,7 +13,7 @@ BEGIN
     ELSIF rel.nspname IN ('pg_catalog', 'information_schema', 'pg_toast') THEN
         problem := 'is a system catalog';
         way_out := 'Copy what you need into a table.';
-    ELSIF rel.nspname IN ('pgstream', 'pgstream_changes', 'pgstream_state') THEN
+    ELSIF pgstream._is_our_schema(rel.nspname) THEN
         problem := 'belongs to pgstream';
         way_out := 'Query it directly.';
     ELSIF rel.relpersistence = 't' THEN

@@ -2,7 +2,7 @@
 CREATE OR REPLACE FUNCTION pgstream._create_buffer(p_relid oid) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    buffer text := format('pgstream_changes.changes_%s', p_relid);
+    buffer text := pgstream._buffer_name(p_relid);
 BEGIN
     EXECUTE format(
         'CREATE TABLE %s ('

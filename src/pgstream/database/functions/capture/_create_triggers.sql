@@ -29,7 +29,7 @@ BEGIN
             CASE WHEN wanted.event = 'TRUNCATE' THEN 'FOR EACH STATEMENT'
                  WHEN by_row THEN 'FOR EACH ROW'
                  ELSE wanted.referencing || ' FOR EACH STATEMENT' END,
-            format('pgstream_changes.capture_%s()', p_relid));
+            pgstream._capture_function_name(p_relid) || '()');
         IF enabled = 'A' THEN  -- somebody wants replicated rows to be captured
             EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I',
                            pgstream._relation_name(wanted.relid), wanted.name);

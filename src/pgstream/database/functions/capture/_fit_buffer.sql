@@ -4,7 +4,7 @@
 CREATE OR REPLACE FUNCTION pgstream._fit_buffer(p_relid oid) RETURNS text[]
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    buffer text := format('pgstream_changes.changes_%s', p_relid);
+    buffer text := pgstream._buffer_name(p_relid);
     wanted record;
     lost text[] := '{}';
 BEGIN

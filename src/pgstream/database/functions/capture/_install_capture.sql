@@ -17,7 +17,7 @@ DECLARE
     lost text[] := '{}';
 BEGIN
     PERFORM pgstream._lock_source(source);
-    is_new := to_regclass(format('pgstream_changes.changes_%s', source)) IS NULL;
+    is_new := to_regclass(pgstream._buffer_name(source)) IS NULL;
     PERFORM pgstream._check_capturable(source);
     PERFORM pgstream._require_right(source, 'SELECT');
     IF NOT is_stream_table THEN

@@ -5,7 +5,8 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     wanted jsonb;
 BEGIN
-    INSERT INTO pgstream.pgs_change_tracking (source_relid, columns) VALUES (p_relid, '[]')
+    INSERT INTO pgstream.pgs_change_tracking (source_relid, columns, buffer_schema)
+    VALUES (p_relid, '[]', pgstream._buffer_schema(p_relid))
     ON CONFLICT DO NOTHING;
     UPDATE pgstream.pgs_change_tracking
        SET tracked_by_pgs_ids = tracked_by_pgs_ids || p_reader

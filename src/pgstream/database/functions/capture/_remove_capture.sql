@@ -5,11 +5,14 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET client_min_messages = warning AS $$
 DECLARE
     source oid := relid;
+    nsp name;
 BEGIN
     PERFORM pgstream._lock_source(source);
     PERFORM pgstream._unpublish(source, 'capture_removed', NULL);
-    EXECUTE format('DROP FUNCTION IF EXISTS pgstream_changes.capture_%s() CASCADE', source);
-    EXECUTE format('DROP TABLE IF EXISTS pgstream_changes.changes_%s CASCADE', source);
+    FOR nsp IN SELECT schema_name FROM pgstream.pgs_buffer_schemas LOOP
+        EXECUTE format('DROP FUNCTION IF EXISTS %I.capture_%s() CASCADE', nsp, source);
+        EXECUTE format('DROP TABLE IF EXISTS %I.changes_%s CASCADE', nsp, source);
+    END LOOP;
     DELETE FROM pgstream.pgs_change_tracking WHERE source_relid = source;
     DELETE FROM pgstream.pgs_capture_failures WHERE source_relid = source;
 END

@@ -16,7 +16,7 @@ BEGIN
         IF readers = '{}' THEN
             PERFORM pgstream._remove_capture(source);
         ELSIF pgstream._note_reader(source, NULL)
-              AND to_regproc(format('pgstream_changes.capture_%s', source)) IS NOT NULL THEN
+              AND to_regproc(pgstream._capture_function_name(source)) IS NOT NULL THEN
             PERFORM pgstream._create_capture_function(source);
         END IF;
     END LOOP;

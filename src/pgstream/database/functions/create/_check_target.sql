@@ -12,7 +12,7 @@ BEGIN
             MESSAGE = format('schema "%s" does not exist', nsp),
             HINT = format('CREATE SCHEMA %I', nsp);
     END IF;
-    IF nsp ~ '^(pg_|pgstream$|pgstream_changes$|pgstream_state$|information_schema$)' THEN
+    IF nsp ~ '^(pg_|information_schema$)' OR pgstream._is_our_schema(nsp::name) THEN
         RAISE EXCEPTION USING ERRCODE = 'PS001',
             MESSAGE = format('schema "%s" is reserved', nsp),
             HINT = 'Create the stream table in a schema of your own.';

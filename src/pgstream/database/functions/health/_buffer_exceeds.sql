@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION pgstream._buffer_exceeds(p_relid oid, p_rows bigint) RETURNS bool
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    buffer regclass := to_regclass(format('pgstream_changes.changes_%s', p_relid));
+    buffer regclass := to_regclass(pgstream._buffer_name(p_relid));
     pages bigint := pg_relation_size(buffer) / current_setting('block_size')::bigint;
     found_rows bigint;
 BEGIN

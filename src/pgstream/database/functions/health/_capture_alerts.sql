@@ -7,7 +7,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     UNION ALL
     SELECT 'buffer_missing'
      WHERE NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-                        WHERE n.nspname = 'pgstream_changes'
+                        WHERE n.nspname = pgstream._buffer_schema(p_relid)
                           AND c.relname = format('changes_%s', p_relid))
     UNION ALL
     SELECT CASE WHEN t.oid IS NULL THEN 'trigger_missing' ELSE 'trigger_disabled' END

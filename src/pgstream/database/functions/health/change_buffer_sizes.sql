@@ -15,7 +15,7 @@ BEGIN
         readers := ARRAY(SELECT format('%I.%I', st.pgs_schema, st.pgs_name)
                            FROM pgstream.pgs_stream_tables st
                           WHERE st.pgs_id = ANY (tracked.tracked_by_pgs_ids) ORDER BY 1);
-        buffer := to_regclass(format('pgstream_changes.changes_%s', tracked.source_relid));
+        buffer := to_regclass(pgstream._buffer_name(tracked.source_relid));
         pending_rows := NULL;
         buffer_bytes := pg_total_relation_size(buffer);
         IF buffer IS NOT NULL THEN

@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION pgstream._has_new(p_relid oid, p_seen pg_snapshot) RETURNS bool
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET lock_timeout = '10ms' AS $$
 DECLARE
-    buffer text := format('pgstream_changes.changes_%s', p_relid);
+    buffer text := pgstream._buffer_name(p_relid);
     found bool;
 BEGIN
     IF to_regclass(buffer) IS NULL THEN

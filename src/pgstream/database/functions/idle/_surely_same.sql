@@ -24,16 +24,13 @@ BEGIN
                          WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
                            AND a.attgenerated = '' AND a.atttypid < 16384
                            AND a.attname = ANY (d.columns_used)))
-                OR d.source_type = 'TABLE' AND (
-                    SELECT count(*) FROM pg_trigger g
-                     WHERE g.tgrelid = c.oid AND g.tgenabled IN ('O', 'A') AND g.tgname = ANY (
-                           ARRAY[format('__pgs_capture_insert_%s', c.oid),
-                                 format('__pgs_capture_update_%s', c.oid),
-                                 format('__pgs_capture_delete_%s', c.oid),
-                                 format('__pgs_capture_truncate_%s', c.oid)])) <> 4
                 OR NOT EXISTS (
                     SELECT FROM pgstream.pgs_change_tracking k
                      WHERE k.source_relid = c.oid
+                       AND (d.source_type <> 'TABLE' OR 4 = (
+                           SELECT count(*) FROM pg_trigger g
+                            WHERE g.tgrelid = c.oid AND g.tgenabled IN ('O', 'A')
+                              AND k.triggers ->> g.oid::text = g.xmin::text))
                        AND d.columns_used <@ ARRAY(
                            SELECT x ->> 'name' FROM jsonb_array_elements(k.columns) x)))));
 END

@@ -10,11 +10,12 @@ BEGIN
         UNION
         SELECT substring(c.relname FROM '^changes_(\d+)$')::oid FROM pg_class c
           JOIN pg_namespace n ON n.oid = c.relnamespace
-         WHERE n.nspname = 'pgstream_changes' AND c.relname ~ '^changes_\d+$' AND c.relkind = 'r'
+          JOIN pgstream.pgs_buffer_schemas s ON s.schema_name = n.nspname
+         WHERE c.relname ~ '^changes_\d+$' AND c.relkind = 'r'
         ORDER BY 1
     LOOP
         IF p_all OR NOT EXISTS (SELECT FROM pg_class WHERE oid = source)
-           OR to_regclass(format('pgstream_changes.changes_%s', source)) IS NULL THEN
+           OR to_regclass(pgstream._buffer_name(source)) IS NULL THEN
             PERFORM pgstream._remove_capture(source);
         END IF;
     END LOOP;

@@ -5,7 +5,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT coalesce(jsonb_object_agg(t.oid, t.xmin::text), '{}')
       FROM pg_trigger t
      WHERE t.tgrelid IN (SELECT p_relid UNION ALL SELECT pgstream._members(p_relid))
-       AND t.tgfoid = to_regproc(format('pgstream_changes.capture_%s', p_relid))
+       AND t.tgfoid = to_regproc(pgstream._capture_function_name(p_relid))
 $$;
 
 GRANT EXECUTE ON FUNCTION pgstream._trigger_stamps(oid) TO PUBLIC;

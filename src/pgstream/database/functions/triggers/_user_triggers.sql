@@ -13,7 +13,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
       FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
       JOIN pg_namespace n ON n.oid = p.pronamespace
      WHERE t.tgrelid = p_relid AND NOT t.tgisinternal AND t.tgenabled IN ('O', 'A')
-       AND n.nspname NOT IN ('pgstream', 'pgstream_changes')
+       AND NOT pgstream._is_our_schema(n.nspname)
      ORDER BY t.tgname
 $$;
 

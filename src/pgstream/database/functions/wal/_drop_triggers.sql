@@ -7,7 +7,7 @@ BEGIN
     FOR trigger_name IN
         SELECT tgname FROM pg_trigger
          WHERE tgrelid = p_relid AND NOT tgisinternal
-           AND tgfoid = to_regprocedure(format('pgstream_changes.capture_%s()', p_relid))
+           AND tgfoid = to_regproc(pgstream._capture_function_name(p_relid))
     LOOP
         EXECUTE format('DROP TRIGGER %I ON %s', trigger_name, pgstream._relation_name(p_relid));
     END LOOP;

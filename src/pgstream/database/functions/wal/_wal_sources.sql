@@ -1,11 +1,12 @@
 -- The sources that are captured from the WAL, with their captured columns. `types` are those of the
 -- source's columns; `trouble` is why the WAL does not tell all of it, NULL if it does.
 CREATE OR REPLACE FUNCTION pgstream._wal_sources(
-    OUT relid oid, OUT since pg_lsn, OUT columns text[], OUT types oid[],
+    OUT relid oid, OUT buffer_schema name, OUT since pg_lsn, OUT columns text[], OUT types oid[],
     OUT trouble text)
 RETURNS SETOF record
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT t.source_relid,
+           t.buffer_schema,
            t.wal_since,
            coalesce(array_agg(c.name ORDER BY c.number) FILTER (WHERE c.name IS NOT NULL), '{}'),
            coalesce(array_agg(s.atttypid ORDER BY c.number) FILTER (WHERE c.name IS NOT NULL), '{}'),
