@@ -70,7 +70,8 @@ REASONS: dict[str, tuple[str, str]] = {
         "puts hidden tables in the place of nested aggregates and of the keys of semi-joins",
     ),
     "engine/spark/execution.py": (
-        "ByPostgres FirstKeys KeyFilter Lookup Partners Ranges Shared Stored",
+        "ByPostgres Change FirstKeys KeyFilter Lookup Negate Partners Ranges Shared Stored"
+        " UnionAll",
         "binds what is at hand before Spark runs",
     ),
     "engine/postgres/handover.py": ("ByPostgres Scan", "is about ByPostgres alone"),
