@@ -281,9 +281,12 @@ def test_triggers_that_were_disabled_for_a_while(owner, own):
     """As pg_restore --disable-triggers does. All readers start again, whoever notices."""
     owner.execute("CREATE TABLE t (a int)")
     create(owner, "SELECT a FROM t")
+    same = "SELECT pgstream._surely_same(%s)"
+    assert own.execute(same, (ids(own),)).fetchone() == (ids(own),)
     owner.execute("ALTER TABLE t DISABLE TRIGGER ALL")
     owner.execute("INSERT INTO t VALUES (1)")
     owner.execute("ALTER TABLE t ENABLE TRIGGER ALL")
+    assert own.execute(same, (ids(own),)).fetchone() == ([],)
     create(owner, "SELECT a FROM t", "another")
     query = "SELECT pgs_name, reinit_reason FROM pgstream.pgs_stream_tables ORDER BY pgs_id"
     assert own.execute(query).fetchall() == [
