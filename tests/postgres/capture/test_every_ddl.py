@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from psycopg import errors
 
 from pgstream.database import migrate
 from pgstream.database.connection import connect, connect_as_user
@@ -155,7 +156,7 @@ def test_ddl(dsn: str, cdc_mode: str, kind: Kind) -> None:
         write(user, f"{schema}.t", WRITES[:1])
         user.execute(f"INSERT INTO {schema}.t VALUES (6, 6)")
         for statement in kind.ddl.format(schema).split("; "):
-            user.execute(statement.encode())
+            run(user, statement)
         now = kind.now.format(schema)
         write(user, now, WRITES[1:])
         for each, wanted in zip(readers, (kind.read, kind.unread), strict=True):
@@ -165,6 +166,15 @@ def test_ddl(dsn: str, cdc_mode: str, kind: Kind) -> None:
             if wanted in (CHANGES, AGAIN):
                 check(each, CHANGES, exactly=cdc_mode == "trigger")
             user.execute("SELECT pgstream.drop_stream_table(%s)", (each.name,))
+
+
+def run(user: Any, statement: str) -> None:
+    try:
+        user.execute(statement.encode())
+    except errors.FeatureNotSupported as error:
+        if "ROW triggers with transition tables" not in (error.diag.message_detail or ""):
+            raise
+        pytest.skip("this PostgreSQL takes statement triggers for row triggers: docs/operations.md")
 
 
 def write(user: Any, table: str, statements: tuple[str, ...]) -> None:
