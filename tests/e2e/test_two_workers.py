@@ -135,7 +135,12 @@ def _until_all_know(ps: PgStream, region: str) -> None:
     written = time.monotonic()
     for name in ("big", "copy"):
         until(lambda n=name: ps.execute(f"SELECT 1 FROM {n} WHERE region = %s", (region,)))
-    print(f"{region}: all fresh after {time.monotonic() - written:.1f} s")
+    ((longest,),) = ps.execute(
+        "SELECT max(end_time - start_time) FROM pgstream.pgs_refresh_history"
+        " WHERE start_time > now() - make_interval(secs => %s)",
+        (time.monotonic() - written,),
+    )
+    print(f"{region}: all fresh after {time.monotonic() - written:.1f} s, one refresh of {longest}")
 
 
 def assert_never_twice(ps: PgStream) -> None:
