@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import IO
 
 import pytest
 
@@ -17,38 +16,28 @@ from pgstream.database.connection import Connection
 pytestmark = pytest.mark.usual_way
 
 
-class Trips:
-    def __init__(self, files: dict[str, IO[bytes]]) -> None:
-        self.files = files
-
-    def counted(self) -> dict[str, int]:
-        """By connection: how often the server said that it is ready again."""
-        return {name: _read(file).count(b"\tReadyForQuery") for name, file in self.files.items()}
-
-
-def _read(file: IO[bytes]) -> bytes:
-    file.seek(0)
-    return file.read()
-
-
 @contextmanager
-def traced(connections: dict[str, Connection]) -> Iterator[Trips]:
+def trips(connections: dict[str, Connection]) -> Iterator[dict[str, int]]:
+    """Afterwards, by connection: how often the server said that it is ready again."""
+    found: dict[str, int] = {}
     with ExitStack() as opened:
         files = {name: opened.enter_context(tempfile.TemporaryFile()) for name in connections}
         for name, connection in connections.items():
             connection.pgconn.trace(files[name].fileno())
         try:
-            yield Trips(files)
+            yield found
         finally:
-            for connection in connections.values():
+            for name, connection in connections.items():
                 connection.pgconn.untrace()
+                files[name].seek(0)
+                found[name] = files[name].read().count(b"\tReadyForQuery")
 
 
 def trips_of(ps: PgStream, name: str, wanted: Action) -> dict[str, int]:
     own = ps.refresher.connections()
-    with traced({"apply": own.apply, "reader": own.reader, "notes": own.notes}) as trips:
+    with trips({"apply": own.apply, "reader": own.reader, "notes": own.notes}) as found:
         assert ps.refresh_stream_table(name).action is wanted
-    return trips.counted()
+    return found
 
 
 def test_a_join_of_two_and_one_changed_row(ps: PgStream) -> None:
