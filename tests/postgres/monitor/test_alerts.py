@@ -74,6 +74,7 @@ def test_a_failure_and_what_follows_from_it(own, listener, database):
     failed, suspended = heard(listener)
     assert (failed["event"], failed["code"]) == ("refresh_failed", "PGS-0405")
     assert (suspended["event"], suspended["stream_table"]) == ("auto_suspended", "public.st")
+    assert suspended["errors"] == 1
     own.execute("SELECT pgstream.alter_stream_table('st', status => 'ACTIVE')")
     assert heard(listener) == [{"event": "resumed", "stream_table": "public.st"}]
     own.execute("SELECT pgstream.alter_stream_table('st', status => 'ACTIVE')")
@@ -86,13 +87,17 @@ def test_what_a_worker_notices_is_told_once(own, listener):
     now, watch = row[0], Watch()
     settings = Settings(buffer_warning_rows=10)
 
-    def look(later: timedelta = timedelta(0)) -> list[tuple[str, str]]:
-        watch.look(own, store.stream_tables(own), settings, now + later)
+    def look(later: timedelta = timedelta(0), behind: float = 0) -> list[tuple[str, str]]:
+        tables = store.stream_tables(own)
+        late = {table.id: behind for table in tables if behind}
+        watch.look(own, tables, settings, now + later, late)
         alerts = heard(listener)
         whose = ("stream_table", "source_table", "slot_name")
         return [(a["event"], *(a[name] for name in whose if name in a)) for a in alerts]
 
     assert look() == []
+    assert look(behind=12.5) == [("scheduler_falling_behind", "public.st")]
+    assert look(behind=13.5) == []
     own.execute("UPDATE pgstream.pgs_stream_tables SET needs_reinit = true")
     assert look() == [("reinitialize_needed", "public.st")]
     assert look() == []
