@@ -28,8 +28,38 @@ TOTALS = "SELECT region, sum(amount) AS total, count(*) AS n FROM orders GROUP B
 BIG = "SELECT region, total FROM totals WHERE total > 10"
 
 
+class Served:
+    """A worker's process. What it tells is read all the time, else it would wait for that."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.log: list[dict[str, Any]] = []
+        self._reading = threading.Thread(target=self._read, daemon=True)
+        self._reading.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        with self.process.stderr as lines:
+            for line in lines:
+                if line.endswith("\n"):  # a kill may cut the last one
+                    self.log.append(json.loads(line))
+
+    def ready(self) -> None:
+        until(lambda: any(event["event"] == "ready" for event in self.log))
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def end(self, how: signal.Signals) -> list[dict[str, Any]]:
+        self.process.send_signal(how)
+        assert self.process.wait(30) == 0
+        self._reading.join()
+        return self.log
+
+
 @contextlib.contextmanager
-def serving(dsn: str) -> Iterator[subprocess.Popen[str]]:
+def serving(dsn: str) -> Iterator[Served]:
     environment = {
         **SHORT_LIVED,
         "PGSTREAM_DIFFERENTIAL_MAX_CHANGE_RATIO": "0",
@@ -40,21 +70,11 @@ def serving(dsn: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [*command, "--dsn", dsn], env=environment, stderr=subprocess.PIPE, text=True
     )
+    served = Served(process)
     try:
-        yield process
+        yield served
     finally:
-        process.kill()
-        process.wait()
-        if process.stderr:
-            process.stderr.close()
-
-
-def ready(process: subprocess.Popen[str]) -> None:
-    assert process.stderr is not None
-    for line in process.stderr:
-        if json.loads(line)["event"] == "ready":
-            return
-    pytest.fail("the worker ended before it was ready")
+        served.kill()
 
 
 def test_two_workers_at_once_are_exact_and_end_with_0(ps: PgStream, database: str) -> None:
@@ -63,15 +83,15 @@ def test_two_workers_at_once_are_exact_and_end_with_0(ps: PgStream, database: st
     ps.create_stream_table("big", BIG, "1s")
     ps.create_stream_table("copy", "SELECT id, region, amount FROM orders", "1s")
     with serving(database) as one, serving(database) as two:
-        ready(one)
-        ready(two)
+        one.ready()
+        two.ready()
         asking = [threading.Thread(target=_ask, args=(database, n)) for n in ("big", "copy")]
         for thread in asking:
             thread.start()
         _write(ps, 6.0)
         for thread in asking:
             thread.join()
-        logs = [_end(one, signal.SIGTERM), _end(two, signal.SIGINT)]
+        logs = [one.end(signal.SIGTERM), two.end(signal.SIGINT)]
     refreshes = [[e for e in log if e["event"] == "refresh"] for log in logs]
     assert any(refreshes), logs
     assert not [e for log in logs for e in log if e["event"] == "failure"]
@@ -93,8 +113,8 @@ def test_a_worker_takes_over_from_one_that_is_killed(
     kills = request.config.getoption("--kills")
     with contextlib.ExitStack() as stack:
         alive = [stack.enter_context(serving(database)) for _ in range(2)]
-        for process in alive:
-            ready(process)
+        for each in alive:
+            each.ready()
         stack.enter_context(_load(database))
         for number in range(kills):
             time.sleep(2.0)
@@ -102,8 +122,8 @@ def test_a_worker_takes_over_from_one_that_is_killed(
             _until_all_know(ps, f"killed {number}")
             if number + 1 < kills:
                 alive.append(stack.enter_context(serving(database)))
-                ready(alive[-1])
-        logs = [_end(process, signal.SIGTERM) for process in alive]
+                alive[-1].ready()
+        logs = [each.end(signal.SIGTERM) for each in alive]
     assert not [e for log in logs for e in log if e["event"] == "failure"]
     assert_never_twice(ps)
     ps.refresh_stream_table("big")
@@ -174,11 +194,3 @@ def _write(ps: PgStream, seconds: float) -> None:
             f"DELETE FROM orders WHERE id = {chance.randrange(100, number + 1)}",
         )
         time.sleep(0.01)
-
-
-def _end(process: subprocess.Popen[str], how: signal.Signals) -> list[dict[str, Any]]:
-    assert process.stderr is not None
-    process.send_signal(how)
-    log = [json.loads(line) for line in process.stderr]
-    assert process.wait(30) == 0
-    return log

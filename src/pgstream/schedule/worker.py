@@ -46,7 +46,6 @@ CANCELLED_SECONDS = 5.0
 ALIVE_SECONDS = 60.0
 """A loop that has not come round for so long hangs."""
 
-
 Clock = Callable[[], datetime]
 
 
@@ -278,11 +277,10 @@ class Worker:
     def _begin(self) -> None:
         self._restless = False
         decision = self._decide()
-        places = self.settings.max_concurrent_refreshes - len(self.lanes.running)
-        if places > 0 and self._note_idle(decision.jobs):
+        places = max(self.settings.max_concurrent_refreshes - len(self.lanes.running), 0)
+        if places and self._note_idle(decision.jobs):
             decision = self._decide()
         self._look_again = decision.look_again
-        places = max(places, 0)
         for job in decision.jobs[:places]:
             self._begin_job(job)
         self._queue = decision.jobs[places:]
