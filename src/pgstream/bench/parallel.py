@@ -7,7 +7,7 @@ One transaction changes all sources; the clock stops when the last stream table 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import Any
@@ -29,6 +29,7 @@ ANALYZE {table}
 QUERY = "SELECT g, count(*) AS n, sum(v) AS total FROM {table} GROUP BY g"
 SETTLE_SECONDS = 0.5
 """Until the worker has done what the last round left."""
+WARMING = 2
 CHANGE = "UPDATE {table} SET v = v + 1 WHERE id <= 10"
 
 
@@ -42,22 +43,24 @@ def measure_parallel(
         stream.connection.execute(_of(SOURCE, source))
         query = _of(QUERY, source).as_string()
         stream.create_stream_table(_reader(source), query, "on change")
-    results: list[dict[str, Any]] = []
-    for count in at_once:
-        note(f"{count} at once")
-        results.append(_row(count, _rounds(stream, sources, count, cycles), results))
+    times: dict[int, list[float]] = {count: [] for count in at_once}
+    for cycle in range(cycles):  # in turns: Java gets faster all the time
+        for count in at_once:
+            note(f"round {cycle + 1}, {count} at once")
+            times[count].append(_timed(stream, sources, count))
+    results = [_row(count, times, at_once[0]) for count in at_once]
     exact = all(stream.verify(_reader(source)).exact for source in sources)
     return {"tables": tables, "cycles": cycles, "results": results, "exact": exact}
 
 
-def _rounds(stream: PgStream, sources: Sequence[str], count: int, cycles: int) -> list[float]:
-    """Milliseconds of each; one that warms up every thread comes first."""
+def _timed(stream: PgStream, sources: Sequence[str], count: int) -> float:
+    """Milliseconds of a round. Others come before, in which every thread makes its plans."""
     settings = replace(stream.settings, max_concurrent_refreshes=count)
     worker = Worker(stream.dsn, stream.sessions, settings=settings)
     with in_background(worker), listener(stream) as hears:
-        for _ in range(2):
+        for _ in range(WARMING):
             _round(stream, hears, sources)
-        return [_round(stream, hears, sources) for _ in range(cycles)]
+        return _round(stream, hears, sources)
 
 
 def _round(stream: PgStream, hears: Listener, sources: Sequence[str]) -> float:
@@ -71,10 +74,13 @@ def _round(stream: PgStream, hears: Listener, sources: Sequence[str]) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-def _row(count: int, rounds: list[float], before: list[dict[str, Any]]) -> dict[str, Any]:
-    ms = median(rounds)
-    first = before[0]["ms"] if before else ms
-    return {"at_once": count, "ms": round(ms, 1), "times_faster": round(first / ms, 2)}
+def _row(count: int, times: Mapping[int, list[float]], first: int) -> dict[str, Any]:
+    ms = median(times[count])
+    return {
+        "at_once": count,
+        "ms": round(ms, 1),
+        "times_faster": round(median(times[first]) / ms, 2),
+    }
 
 
 def _of(text: str, source: str) -> Any:
