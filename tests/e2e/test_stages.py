@@ -12,7 +12,7 @@ import pytest
 from helpers import create_exact, refresh_exact, script
 from pgstream.catalog.records import Action, RefreshResult
 from pgstream.client import PgStream
-from pgstream.refresh import cycle
+from pgstream.refresh import refresh_table
 from pgstream.refresh.stages.stage import Step
 from pgstream.refresh.stages.stages_of import Stages
 from pgstream.refresh.stages.work import Work
@@ -74,7 +74,7 @@ def are_in_order(ran: tuple[str, ...], listed: list[str]) -> bool:
 @contextmanager
 def nothing_written_before_applying() -> Iterator[None]:
     ran: list[object] = []
-    original = cycle.run_stages
+    original = refresh_table.run_stages
 
     def looks(stages: Stages, step: Step, work: Work) -> Work:
         ran.append(step)
@@ -86,7 +86,7 @@ def nothing_written_before_applying() -> Iterator[None]:
         assert connection.execute(WRITTEN).fetchall() == before
         return after
 
-    with patch.object(cycle, "run_stages", looks):
+    with patch.object(refresh_table, "run_stages", looks):
         yield
     assert ran, "no stage ran"
 

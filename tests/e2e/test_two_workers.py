@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -59,12 +61,13 @@ class Served:
 
 
 @contextlib.contextmanager
-def serving(dsn: str) -> Iterator[Served]:
+def serving(dsn: str, port: int = 0) -> Iterator[Served]:
     environment = {
         **SHORT_LIVED,
         "PGSTREAM_DIFFERENTIAL_MAX_CHANGE_RATIO": "0",
         "PGSTREAM_SCHEDULER_INTERVAL_MS": "200",
         "PGSTREAM_SPARK_MASTER": "local[1]",
+        "PGSTREAM_WORKER_PORT": str(port),
     }
     command = [sys.executable, "-c", "from pgstream.cli import main; main()", "serve", "--json"]
     process = subprocess.Popen(
@@ -77,14 +80,31 @@ def serving(dsn: str) -> Iterator[Served]:
         served.kill()
 
 
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+def answers(port: int, path: str) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    with contextlib.closing(connection):
+        connection.request("GET", path)
+        return connection.getresponse().status == 200
+
+
+@pytest.mark.smoke("web")
 def test_two_workers_at_once_are_exact_and_end_with_0(ps: PgStream, database: str) -> None:
     ps.execute(ORDERS)
     ps.create_stream_table("totals", TOTALS, "CALCULATED")
     ps.create_stream_table("big", BIG, "1s")
     ps.create_stream_table("copy", "SELECT id, region, amount FROM orders", "1s")
-    with serving(database) as one, serving(database) as two:
+    port = free_port()
+    with serving(database, port) as one, serving(database) as two:
         one.ready()
         two.ready()
+        assert answers(port, "/healthz")
+        until(lambda: answers(port, "/readyz"))
         asking = [threading.Thread(target=_ask, args=(database, n)) for n in ("big", "copy")]
         for thread in asking:
             thread.start()

@@ -23,7 +23,7 @@ from pgstream.cli.app import app
 from pgstream.client import PgStream
 from pgstream.engine.spark import driver
 from pgstream.engine.spark.session import Sessions
-from pgstream.refresh import cycle
+from pgstream.refresh import cycle, refresh_table
 from pgstream.refresh.crash import STEPS
 from pgstream.schedule.events import Event
 from pgstream.schedule.worker import Worker
@@ -55,7 +55,7 @@ def at(step: str) -> Iterator[None]:
             left.remove(reached)
             kill()
 
-    with patch.object(cycle, "crash_point", hook):
+    with patch.object(cycle, "crash_point", hook), patch.object(refresh_table, "crash_point", hook):
         yield
     assert not left, f"{step} was not reached"
 
