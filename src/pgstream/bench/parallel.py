@@ -29,7 +29,10 @@ ANALYZE {table}
 QUERY = "SELECT g, count(*) AS n, sum(v) AS total FROM {table} GROUP BY g"
 SETTLE_SECONDS = 0.5
 """Until the worker has done what the last round left."""
-WARMING = 2
+WARMING, MEASURED = 2, 3
+"""Rounds of a worker. In the first ones it opens connections and makes plans."""
+JAVA_WARMING = 8
+"""Rounds before all that count: Java compiles what it runs often, on the same processors."""
 CHANGE = "UPDATE {table} SET v = v + 1 WHERE id <= 10"
 
 
@@ -43,24 +46,26 @@ def measure_parallel(
         stream.connection.execute(_of(SOURCE, source))
         query = _of(QUERY, source).as_string()
         stream.create_stream_table(_reader(source), query, "on change")
+    note("warming")
+    _timed(stream, sources, max(at_once), JAVA_WARMING)
     times: dict[int, list[float]] = {count: [] for count in at_once}
     for cycle in range(cycles):  # in turns: Java gets faster all the time
         for count in at_once:
-            note(f"round {cycle + 1}, {count} at once")
-            times[count].append(_timed(stream, sources, count))
+            note(f"{count} at once, {cycle + 1} of {cycles}")
+            times[count] += _timed(stream, sources, count, MEASURED)
     results = [_row(count, times, at_once[0]) for count in at_once]
     exact = all(stream.verify(_reader(source)).exact for source in sources)
-    return {"tables": tables, "cycles": cycles, "results": results, "exact": exact}
+    return {"tables": tables, "rounds": cycles * MEASURED, "results": results, "exact": exact}
 
 
-def _timed(stream: PgStream, sources: Sequence[str], count: int) -> float:
-    """Milliseconds of a round. Others come before, in which every thread makes its plans."""
+def _timed(stream: PgStream, sources: Sequence[str], count: int, rounds: int) -> list[float]:
+    """Milliseconds of the rounds of one worker."""
     settings = replace(stream.settings, max_concurrent_refreshes=count)
     worker = Worker(stream.dsn, stream.sessions, settings=settings)
     with in_background(worker), listener(stream) as hears:
         for _ in range(WARMING):
             _round(stream, hears, sources)
-        return _round(stream, hears, sources)
+        return [_round(stream, hears, sources) for _ in range(rounds)]
 
 
 def _round(stream: PgStream, hears: Listener, sources: Sequence[str]) -> float:

@@ -19,7 +19,12 @@ def parallel(
     at_once: Annotated[
         str, typer.Option(help="How many are refreshed at the same time; numbers with commas.")
     ] = "1,2,4",
-    cycles: Annotated[int, typer.Option(help="Rounds; the median counts.", min=1)] = 3,
+    cycles: Annotated[
+        int,
+        typer.Option(
+            help="Workers of each kind; each has three rounds, of which the median counts.", min=1
+        ),
+    ] = 3,
     dsn: Dsn = None,
     embedded: Embedded = None,
     as_json: AsJson = False,
@@ -47,5 +52,5 @@ def parallel(
 
 def _show(found: Found) -> None:
     show_results(f"{found['tables']} tables, all changed", found, COLUMNS)
-    say(f"The median of {found['cycles']} rounds.")
+    say(f"The median of {found['rounds']} rounds.")
     say("Every table is exact." if found["exact"] else "Not every table is exact.")

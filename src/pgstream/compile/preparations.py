@@ -1,4 +1,5 @@
-"""Plans, kept until the definition, a source's columns or its constraints change."""
+"""Plans, kept until the definition, a source's columns or its constraints change. Threads may share
+them: what is kept is frozen."""
 
 from __future__ import annotations
 

@@ -20,6 +20,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pgstream.errors import ConnectionFailed, VersionMismatch
 
 OLDEST_SERVER = 150000  # PostgreSQL 15
+PREPARE_AFTER = 2
+"""How often a statement about the catalog is sent before PostgreSQL keeps its plan."""
 
 SESSION_SETTINGS = {
     "DateStyle": "ISO, YMD",
@@ -49,6 +51,15 @@ def connect(
 ) -> psycopg.Connection:
     """A connection for our own statements."""
     return _open(dsn, {**SESSION_SETTINGS, **OWN_SETTINGS}, autocommit, application_name)
+
+
+def connect_to_catalog(dsn: str, application_name: str) -> psycopg.Connection:
+    """A connection that asks the catalog, mostly the same: PostgreSQL plans that once. Tables of
+    users are not read through it, for they may get other columns."""
+    settings = {**SESSION_SETTINGS, **OWN_SETTINGS, "plan_cache_mode": "force_generic_plan"}
+    connection = _open(dsn, settings, True, application_name)
+    connection.prepare_threshold = PREPARE_AFTER
+    return connection
 
 
 def connect_as_user(

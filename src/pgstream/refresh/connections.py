@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgstream.database.connection import Connection, connect, own_address
+from pgstream.database.connection import Connection, connect, connect_to_catalog, own_address
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Connections:
         return cls(
             connect(dsn, autocommit=False, application_name="pgstream apply"),
             connect(dsn, autocommit=True, application_name="pgstream reader"),
-            connect(dsn, autocommit=True, application_name="pgstream notes"),
+            connect_to_catalog(dsn, "pgstream notes"),
             own_address(dsn),
         )
 

@@ -24,11 +24,17 @@ from pgstream.settings import Settings
 
 class Refresher:
     """Refreshes stream tables of one database, one cycle at a time. Each thread has its own; they
-    may share the sessions."""
+    may share the sessions and the plans."""
 
-    def __init__(self, dsn: str, sessions: Sessions, settings: Settings) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        sessions: Sessions,
+        settings: Settings,
+        preparations: Preparations | None = None,
+    ) -> None:
         self.dsn, self.sessions, self.settings = dsn, sessions, settings
-        self.preparations = Preparations()
+        self.preparations = preparations or Preparations()
         self.ways: Callable[[int, int], Ways] = Ways  # tests send rows other ways
         self._connections: Connections | None = None
         self._interruption: Interruption | None = None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pgstream.catalog.records import RefreshResult, StreamTable
+from pgstream.compile.preparations import Preparations
 from pgstream.engine.spark.session import Sessions
 from pgstream.refresh.refresher import Refresher
 from pgstream.schedule.decide import Job
@@ -85,6 +86,7 @@ class Lanes:
 
     def __init__(self, dsn: str, sessions: Sessions, ring: Callable[[], None]) -> None:
         self._dsn, self._sessions, self._ring = dsn, sessions, ring
+        self._preparations = Preparations()
         self._lanes: list[Lane] = []
         self._finished: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
 
@@ -100,7 +102,8 @@ class Lanes:
     def begin(self, job: Job, tables: Sequence[StreamTable], settings: Settings) -> None:
         free = next((lane for lane in self._lanes if lane.job is None), None)
         if free is None:
-            free = Lane(Refresher(self._dsn, self._sessions, settings), self._hear)
+            refresher = Refresher(self._dsn, self._sessions, settings, self._preparations)
+            free = Lane(refresher, self._hear)
             self._lanes.append(free)
         free.begin(job, tables, settings)
 

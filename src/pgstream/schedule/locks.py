@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pgstream.database import migrate
-from pgstream.database.connection import Connection, connect
+from pgstream.database.connection import Connection, connect_to_catalog
 
 _LOCKS = """
 SELECT classid = pgstream._request_lock()::oid, objid::bigint
@@ -36,7 +36,7 @@ def look(connection: Connection) -> Locks:
 
 def connect_worker(dsn: str) -> Connection:
     """A connection by which SQL callers see that a worker is there."""
-    connection = connect(dsn, application_name="pgstream worker")
+    connection = connect_to_catalog(dsn, "pgstream worker")
     try:
         migrate.require(connection)
         announce_worker(connection)

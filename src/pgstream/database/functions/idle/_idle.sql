@@ -25,9 +25,7 @@ BEGIN
         RETURN;  -- shapes take the longest
     END IF;
     quiet := ARRAY(SELECT unnest(quiet) EXCEPT
-                   SELECT c.pgs_id FROM pgstream._changed_shapes(
-                       ARRAY(SELECT unnest(quiet) EXCEPT
-                             SELECT unnest(pgstream._surely_same(quiet)))) c);
+                   SELECT c.pgs_id FROM pgstream._changed_shapes(quiet) c);
     whole := ARRAY(SELECT g.asked FROM unnest(asked, members) g(asked, member)
                     GROUP BY g.asked HAVING bool_and(g.member = ANY (quiet)));
     IF p_all AND NOT p_ids <@ whole THEN

@@ -36,4 +36,4 @@ BEGIN
 END
 $$;
 
-REVOKE ALL ON FUNCTION pgstream._surely_same(bigint[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION pgstream._surely_same(bigint[]) TO PUBLIC;
