@@ -116,7 +116,7 @@ class PgStream:
         """Runs SQL in a transaction of its own; the rows, if it has any."""
         with _located(statement):
             cursor = self.connection.execute(statement.encode(), parameters)
-            return cursor.fetchall() if cursor.description else []
+            return cursor.fetchall() if cursor.description is not None else []
 
     @known_errors()
     def create_stream_table(

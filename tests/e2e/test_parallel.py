@@ -17,6 +17,11 @@ from pgstream.errors import PgStreamError, RefreshTimeout, Suspended
 from pgstream.refresh.refresher import Refresher
 
 TABLES, THREADS, ROUNDS = 8, 4, 4
+OVERLAPPING = """
+SELECT 1 FROM pgstream.pgs_refresh_history a JOIN pgstream.pgs_refresh_history b
+    ON a.refresh_id < b.refresh_id AND b.start_time < a.end_time
+WHERE a.action = 'DIFFERENTIAL' AND b.action = 'DIFFERENTIAL'
+"""
 QUERIES = (
     "SELECT g, sum(x) AS total, max(x) AS most FROM t{0} GROUP BY g",
     "SELECT t.id, u.name FROM t{0} t JOIN u ON u.g = t.g",
@@ -72,6 +77,7 @@ def test_eight_tables_by_four_threads(ps: PgStream) -> None:
                 thread.join()
             assert failures == []
             assert_exact(ps, *names)
+    assert ps.execute(OVERLAPPING)
 
 
 @pytest.fixture

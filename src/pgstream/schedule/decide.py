@@ -71,13 +71,15 @@ class Job:
     covers: frozenset[int]
     """All that it refreshes: these and what they read."""
     initiator: Initiator
+    is_whole: bool
+    """Whether a result is certainly computed as a whole."""
     deadline: datetime = AT_ONCE
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     jobs: tuple[Job, ...]
-    """In the order in which they are to begin. All may run at once."""
+    """In the order in which they are to begin. All may run at once; `admit` chooses."""
     look_again: datetime | None
     """When the clock next makes a table due."""
 
@@ -116,14 +118,14 @@ def _requests(timetable: Timetable, moment: Moment) -> Iterator[Job]:
     for id_ in sorted(moment.requested):
         if id_ in timetable.tables:
             covers = timetable.covers(id_, Initiator.MANUAL)
-            yield Job((id_,), covers, Initiator.MANUAL)
+            yield Job((id_,), covers, Initiator.MANUAL, timetable.is_whole(covers))
 
 
 def _builds(timetable: Timetable, moment: Moment) -> Iterator[Job]:
     for id_ in timetable.to_build:
         if id_ not in moment.resting | moment.held:
             covers = timetable.covers(id_, Initiator.INITIAL)
-            yield Job((id_,), covers, Initiator.INITIAL)
+            yield Job((id_,), covers, Initiator.INITIAL, timetable.is_whole(covers))
 
 
 def _dues(timetable: Timetable, moment: Moment, pace: Pace) -> Mapping[int, Due]:
@@ -152,9 +154,11 @@ def _due_jobs(
     }
     places = {id_: place for place, id_ in enumerate(timetable.tables)}
     for group in connected(wanted):
+        covers = frozenset().union(*(wanted[id_] for id_ in group))
         yield Job(
             tuple(sorted(group, key=places.__getitem__)),
-            frozenset().union(*(wanted[id_] for id_ in group)),
+            covers,
             Initiator.SCHEDULER,
+            timetable.is_whole(covers),
             min(due[id_] for id_ in group),
         )

@@ -95,9 +95,14 @@ class Lanes:
         return [lane for lane in self._lanes if lane.job is not None]
 
     @property
+    def jobs(self) -> list[Job]:
+        """Those under way."""
+        return [lane.job for lane in self._lanes if lane.job is not None]
+
+    @property
     def busy(self) -> frozenset[int]:
         """The tables that are being refreshed."""
-        return frozenset(id_ for lane in self.running if lane.job for id_ in lane.job.covers)
+        return frozenset(id_ for job in self.jobs for id_ in job.covers)
 
     def begin(self, job: Job, tables: Sequence[StreamTable], settings: Settings) -> None:
         free = next((lane for lane in self._lanes if lane.job is None), None)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 
-from pgstream.catalog.records import Initiator, Status, StreamTable
+from pgstream.catalog.records import Initiator, Mode, Status, StreamTable
 from pgstream.refresh.graph import order
 from pgstream.schedule.canonical import canonical, next_multiple
 from pgstream.schedule.connected import connected
@@ -100,6 +100,13 @@ class Timetable:
             each
             for each in self.upstream[id_]
             if each == id_ or self.tables[each].status not in resting
+        )
+
+    def is_whole(self, ids: Iterable[int]) -> bool:
+        """Whether a refresh of them certainly computes the whole result of one."""
+        return any(
+            not table.is_populated or table.needs_reinit or table.refresh_mode is Mode.FULL
+            for table in map(self.tables.__getitem__, ids)
         )
 
     def sources(self, id_: int) -> frozenset[int]:

@@ -25,6 +25,7 @@ from pgstream.engine.spark.session import Sessions
 from pgstream.errors import NotPopulated, PgStreamError, SettingError, Suspended
 from pgstream.refresh.idle import note_idle
 from pgstream.refresh.known import as_known
+from pgstream.schedule.admit import admit
 from pgstream.schedule.bell import Bell
 from pgstream.schedule.decide import Decision, Job, Moment, Pace, behind, decide
 from pgstream.schedule.events import Event, Report, failed, idle_tables, results_told
@@ -39,8 +40,7 @@ from pgstream.schedule.unstarted import write_unstarted
 from pgstream.schedule.wake import Wake
 from pgstream.settings import DECLARED, Settings
 
-RECONNECT_SECONDS = 1.0
-LONGEST_RECONNECT_SECONDS = 5.0
+RECONNECT_SECONDS, LONGEST_RECONNECT_SECONDS = 1.0, 5.0
 CANCELLED_SECONDS = 5.0
 """How long a refresh that is cancelled may take to end."""
 ALIVE_SECONDS = 60.0
@@ -277,13 +277,13 @@ class Worker:
     def _begin(self) -> None:
         self._restless = False
         decision = self._decide()
-        places = max(self.settings.max_concurrent_refreshes - len(self.lanes.running), 0)
-        if places and self._note_idle(decision.jobs):
+        lanes, running = self.settings.max_concurrent_refreshes, self.lanes.jobs
+        if len(running) < lanes and self._note_idle(decision.jobs):
             decision = self._decide()
         self._look_again = decision.look_again
-        for job in decision.jobs[:places]:
+        begun, self._queue = admit(decision.jobs, running, lanes)
+        for job in begun:
             self._begin_job(job)
-        self._queue = decision.jobs[places:]
 
     def _decide(self) -> Decision:
         now = self.clock()

@@ -1,5 +1,6 @@
 """Which refreshes begin, as a function of the timetable and the moment."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -133,3 +134,12 @@ def test_what_waits_long_for_its_turn_is_behind() -> None:
 def test_the_pace_is_a_matter_of_settings() -> None:
     settings = Settings(on_change_debounce_ms=50, on_change_max_per_second=4.0)
     assert Pace.of(settings) == Pace(timedelta(seconds=0.05), timedelta(seconds=0.25))
+
+
+def test_a_job_knows_that_it_computes_a_whole_result() -> None:
+    changed = replace(table(2), needs_reinit=True)
+    tables = (table(1), changed, table(3, reads=(2,), age=0))
+    assert {job.targets: job.is_whole for job in decided(*tables).jobs} == {
+        (1,): False,
+        (2,): True,
+    }

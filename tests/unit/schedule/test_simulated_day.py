@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pgstream.catalog.records import StreamTable
+from pgstream.schedule.admit import admit
 from pgstream.schedule.cron import next_time
 from pgstream.schedule.decide import Job, Moment, Pace, decide
 from pgstream.schedule.retry import Retries
@@ -103,7 +104,8 @@ class Day:
             busy=busy,
         )
         decision = decide(self.timetable, moment, PACE)
-        for job in decision.jobs[: PLACES - len(self.running)]:
+        begun, _ = admit(decision.jobs, (job for *_, job, _ in self.running), PLACES)
+        for job in begun:
             self.check_begin(job, moment)
             end = self.now + timedelta(seconds=self.chance.uniform(0.01, LONGEST))
             heapq.heappush(self.running, (end, len(self.log), job, self.now))
