@@ -1,4 +1,5 @@
-"""A Connect server: both paths are exact. It is restarted; sessions expire; it is not there."""
+"""A Connect server: both paths are exact. It is restarted; sessions expire; a refresh
+is cancelled; it is not there."""
 
 from __future__ import annotations
 
@@ -72,6 +73,13 @@ def sessions_expire(ps: PgStream) -> None:
     refresh_exact_again(ps)
 
 
+def a_refresh_is_cancelled(ps: PgStream) -> None:
+    print("a refresh is cancelled within an action", flush=True)
+    change(ps, 15)
+    assert during(ps, ps.refresher.cancel) == "PGS-0410"
+    refresh_exact_again(ps)
+
+
 def the_server_is_restarted(ps: PgStream, server: Server) -> None:
     print("the server is restarted between refreshes", flush=True)
     change(ps, 20)
@@ -100,6 +108,7 @@ def main(dsn: str) -> None:
         both_paths(ps, large)
         a_given_session(ps, address)
         sessions_expire(ps)
+        a_refresh_is_cancelled(ps)
         the_server_is_restarted(ps, server)
 
 
