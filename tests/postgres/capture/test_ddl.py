@@ -183,13 +183,37 @@ def test_many_rows_of_one_update_are_paired(owner):
     owner.execute("CREATE TABLE t (id int, read int, other text)")
     owner.execute("SELECT pgstream.create_stream_table('st', 'SELECT id, read FROM t')")
     owner.execute("INSERT INTO t SELECT i, i, 'x' FROM generate_series(1, 10000) i")
-    owner.execute("UPDATE t SET other = 'y' WHERE id = 1")  # the plan is made for one row
+    owner.execute("UPDATE t SET other = 'y' WHERE id < 3")  # the plan is made for few rows
     owner.execute("UPDATE t SET read = read + (id % 2), other = 'z'")
     name = sql.Identifier("pgstream_changes", f"changes_{source(owner)}")
     counted = sql.SQL(
         "SELECT count(*), sum(__pgs_weight * read), sum(id % 2) FROM {} WHERE __pgs_action = 'U'"
     )
     assert owner.execute(counted.format(name)).fetchone() == (10000, 5000, 10000)
+
+
+def test_one_row_and_two_of_an_update(owner):
+    """One row is captured by a statement of its own. Without a key, equal rows, NULLs."""
+    owner.execute("CREATE TABLE t (id int, read int, other text)")
+    owner.execute("SELECT pgstream.create_stream_table('st', 'SELECT id, read FROM t')")
+    owner.execute("INSERT INTO t VALUES (1, NULL, 'a'), (2, 5, 'b'), (2, 5, 'b')")
+    before = len(held(owner))
+    statements = {
+        "UPDATE t SET read = NULL, other = 'x' WHERE id = 1": [],
+        "UPDATE t SET read = 1 WHERE id = 1": [(1, None), (1, 1)],
+        "UPDATE t SET id = NULL WHERE id = 1": [(1, 1), (None, 1)],
+        "UPDATE t SET id = 3 WHERE id IS NULL": [(None, 1), (3, 1)],
+        "UPDATE t SET read = 6 WHERE id = 2": [(2, 5), (2, 6), (2, 5), (2, 6)],
+        "UPDATE t SET read = 6, other = 'y' WHERE id = 2": [],
+        "UPDATE t SET read = 6 WHERE id > 1": [(3, 1), (3, 6)],
+        "UPDATE t SET read = 7 WHERE id = 9": [],
+    }
+    for statement, wanted in statements.items():
+        owner.execute(statement.encode())
+        found = held(owner)[before:]
+        assert [(row["id"], row["read"]) for row in found] == wanted, statement
+        assert [row["__pgs_weight"] for row in found] == [-1, 1] * (len(wanted) // 2)
+        before += len(found)
 
 
 def test_no_columns_at_all(owner):

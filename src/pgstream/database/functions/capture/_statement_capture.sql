@@ -10,6 +10,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT pgstream._fill($template$
 DECLARE
     __pgs_known bool;
+    __pgs_is_one bool;
 BEGIN
     IF TG_OP = 'TRUNCATE' THEN
         INSERT INTO <buffer> (__pgs_action, __pgs_weight) VALUES ('T', 0);
@@ -19,7 +20,8 @@ BEGIN
         IF TG_OP = 'INSERT' THEN
             __pgs_known := (SELECT <is known> FROM __pgs_new n LIMIT 1);
         ELSE
-            __pgs_known := (SELECT <is known> AND (<rows are known>) FROM __pgs_old n LIMIT 1);
+            SELECT <is known> AND (<rows are known>), NOT EXISTS (SELECT FROM __pgs_old OFFSET 1)
+              INTO __pgs_known, __pgs_is_one FROM __pgs_old n LIMIT 1;
         END IF;
     EXCEPTION WHEN OTHERS THEN
         __pgs_known := false;
