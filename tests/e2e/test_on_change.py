@@ -79,6 +79,34 @@ def test_a_commit_wakes_the_layers_that_read_it(
         assert actions(ps, name).count(("SCHEDULER", "DIFFERENTIAL")) == 3
 
 
+def test_a_commit_in_the_wal_wakes_them_too(
+    ps: PgStream, database: str, spark: Any, settings: Settings
+) -> None:
+    """No trigger moves a sequence there."""
+    with_accounts(ps)
+    ps.execute("ALTER TABLE accounts REPLICA IDENTITY FULL")
+    from_wal = replace(settings, cdc_mode="auto")
+    with open_stream(database, ps.sessions, from_wal) as user:
+        user.refresh_stream_table("bank")
+        modes = "SELECT cdc_mode FROM pgstream.pgs_dependencies WHERE source_type = 'TABLE'"
+        assert user.execute(modes) == [("WAL",)]
+    with Background(database, spark, from_wal) as worker, connect(database) as late:
+        late.execute("BEGIN")
+        late.execute("UPDATE accounts SET balance = 0 WHERE id = 2")
+        for amount in (1, 10, 100):
+            ps.execute("UPDATE accounts SET balance = balance + %s WHERE id = 1", (amount,))
+            total = ps.execute("SELECT sum(balance) FROM accounts")
+            until(lambda total=total: ps.execute("SELECT total FROM bank") == total)
+        late.execute("COMMIT")
+        total = ps.execute("SELECT sum(balance) FROM accounts")
+        until(lambda: ps.execute("SELECT total FROM bank") == total)
+        assert not worker.lines("failure")
+    assert_exact(ps, "branches", "bank")
+    for name in ("branches", "bank"):
+        assert actions(ps, name).count(("SCHEDULER", "DIFFERENTIAL")) == 4
+    assert len(actions(ps, "bank")) < 12  # it does not wake itself
+
+
 def test_the_bank_s_total_is_right_in_every_version(
     ps: PgStream,
     database: str,
