@@ -23,7 +23,7 @@ COLUMNS = {
 
 
 def writes(
-    rows: Annotated[int, typer.Option(help="Rows of each writer.", min=1)] = 20_000,
+    rows: Annotated[int, typer.Option(help="Rows of each writer.", min=1)] = 5_000,
     writers: Annotated[
         str, typer.Option(help="How many write at once; several numbers with commas.")
     ] = "1,4",
@@ -38,7 +38,7 @@ def writes(
     Each writer runs its statements in one transaction inside PostgreSQL. What was captured is
     counted.
 
-    Example: pgstream bench writes --rows 5000 --writers 1
+    Example: pgstream bench writes --rows 20000 --writers 1
     """
     counts = numbers(writers, "--writers")
     from pgstream.bench.writes import measure_writes  # imports Spark
