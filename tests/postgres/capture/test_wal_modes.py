@@ -45,6 +45,20 @@ def needs_reinit(conn):
     return rows.fetchall()
 
 
+def pass_time(conn, interval):
+    """As if so much time had passed since."""
+    conn.execute(
+        "UPDATE pgstream.pgs_dependencies SET transition_started_at = transition_started_at - %s"
+        "::interval",
+        (interval,),
+    )
+    conn.execute(
+        "UPDATE pgstream.pgs_change_tracking SET wal_next_attempt = wal_next_attempt - %s"
+        "::interval",
+        (interval,),
+    )
+
+
 # --- to the WAL -----------------------------------------------------------------------------
 
 
@@ -149,6 +163,9 @@ def test_a_transaction_that_has_written_is_waited_for_and_not_split(t, replica, 
     late.commit()
     assert replica.refresh() == 2
     settled(t)
+    assert mode(t, "t") == "TRANSITIONING"  # it rests for a while
+    pass_time(t, "5 s")
+    settled(t)
     assert mode(t, "t") == "WAL"
     assert replica.refresh() == 0
 
@@ -168,19 +185,13 @@ def test_the_transition_ends_after_its_time(t, wal_database):
     late = wal_database.connect(REPLICATOR, autocommit=False)
     late.execute("INSERT INTO t VALUES (1, 'late')")
     settled(t, "auto", timeout=10)
-    t.execute(
-        "UPDATE pgstream.pgs_dependencies"
-        " SET transition_started_at = transition_started_at - interval '11 s'"
-    )
+    pass_time(t, "11 s")
     settled(t, "auto", timeout=10)
     assert (mode(t, "t"), triggers(t, "t")) == ("TRIGGER", 4)
     late.rollback()
     settled(t, "auto", timeout=10)
     assert mode(t, "t") == "TRIGGER"  # it rests
-    t.execute(
-        "UPDATE pgstream.pgs_dependencies"
-        " SET transition_started_at = transition_started_at - interval '10 s'"
-    )
+    pass_time(t, "10 s")
     settled(t, "auto", timeout=10)
     assert mode(t, "t") == "WAL"
 
@@ -189,12 +200,60 @@ def test_in_wal_mode_the_end_of_its_time_is_an_error(t, wal_database):
     late = wal_database.connect(REPLICATOR, autocommit=False)
     late.execute("INSERT INTO t VALUES (1, 'late')")
     settled(t, timeout=10)
-    t.execute(
-        "UPDATE pgstream.pgs_dependencies"
-        " SET transition_started_at = transition_started_at - interval '11 s'"
-    )
+    pass_time(t, "11 s")
     with pytest.raises(WalUnavailable, match="not done in 10 seconds"):
         settled(t, timeout=10)
+
+
+def is_quiet(conn, cdc_mode="auto"):
+    """Whether a worker leaves the stream table alone, though it may be one on change."""
+    conn.execute(
+        "UPDATE pgstream.pgs_stream_tables SET frontier = jsonb_build_object('sources',"
+        " jsonb_build_object('t'::regclass::oid, jsonb_build_object("
+        "'snapshot', pg_current_snapshot())))"
+    )
+    ((found,),) = conn.execute(
+        "SELECT cardinality(pgstream._quiet(array_agg(pgs_id), %s))"
+        " FROM pgstream.pgs_stream_tables",
+        (cdc_mode,),
+    ).fetchall()
+    return bool(found)
+
+
+def test_a_transition_that_waits_rests_ever_longer(t, wal_database):
+    late = wal_database.connect(REPLICATOR, autocommit=False)
+    late.execute("INSERT INTO t VALUES (1, 'late')")
+    assert (is_quiet(t), is_quiet(t, "trigger")) == (False, True)
+    settled(t, "auto")
+    assert mode(t, "t") == "TRANSITIONING"
+    assert (is_quiet(t), is_quiet(t, "wal"), is_quiet(t, "trigger")) == (True, True, False)
+    pass_time(t, "60 s")
+    assert (is_quiet(t), is_quiet(t, "wal")) == (False, False)
+    settled(t, "auto")
+    assert mode(t, "t") == "TRANSITIONING"
+    pass_time(t, "50 s")
+    assert is_quiet(t)
+    pass_time(t, "50 s")
+    assert not is_quiet(t)
+
+
+def test_a_transition_that_fails_rests_for_twice_its_time(t, wal_database):
+    admin = wal_database.connect()
+    admin.execute("CREATE PUBLICATION pg_stream_publication FOR ALL TABLES")
+    with pytest.raises(WalUnavailable) as caught:
+        settled(t, "wal", timeout=100)
+    assert "publication" in caught.value.detail
+    assert (mode(t, "t"), triggers(t, "t")) == ("TRIGGER", 4)
+    for _ in range(3):
+        settled(t, "wal", timeout=100)  # not tried, so it does not fail
+    assert is_quiet(t)
+    admin.execute("DROP PUBLICATION pg_stream_publication")
+    pass_time(t, "190 s")
+    assert is_quiet(t)
+    pass_time(t, "10 s")
+    assert not is_quiet(t)
+    settled(t, "auto", timeout=100)
+    assert mode(t, "t") == "WAL"
 
 
 def test_listeners_are_told(t, wal_database):
@@ -409,10 +468,7 @@ def test_after_a_slot_was_lost_the_wal_is_used_again(by_wal, replica):
     by_wal.execute("SELECT pg_drop_replication_slot(pgstream._slot_name())")
     settled(by_wal)
     settled(by_wal)
-    by_wal.execute(
-        "UPDATE pgstream.pgs_dependencies"
-        " SET transition_started_at = transition_started_at - interval '1 day'"
-    )
+    pass_time(by_wal, "1 day")
     settled(by_wal)
     assert mode(by_wal, "t") == "WAL"
     replica.populate()

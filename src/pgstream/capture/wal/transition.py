@@ -4,8 +4,10 @@ TRIGGER        the transition begins
 TRANSITIONING  triggers go on capturing while the slot is made; then one lock, and the WAL tells
 WAL
 
-A step that would have to wait is left to the next refresh, until the time is over. A kill between
-steps leaves a state from which the next refresh goes on.
+A step that would have to wait is left to a later refresh, until the time is over. It rests in
+between for as long as the transition has taken so far, and after a failure until twice its time is
+over: each attempt holds up those who use the table. A kill between steps leaves a state from which
+the next refresh goes on.
 """
 
 from __future__ import annotations
@@ -19,11 +21,19 @@ from pgstream.capture.wal.fall_back import limit_waiting
 from pgstream.capture.wal.slot import make_slot, making_alone
 
 SLOT_MILLISECONDS = 1000
+SHORTEST_REST = 1.0
 
 _STATE = """
-SELECT cdc_mode, extract(epoch FROM clock_timestamp() - transition_started_at)::float8
-FROM pgstream.pgs_dependencies WHERE source_relid = %s::bigint::oid
+SELECT cdc_mode, extract(epoch FROM clock_timestamp() - transition_started_at)::float8,
+       coalesce(wal_next_attempt <= clock_timestamp(), true)
+FROM pgstream.pgs_dependencies JOIN pgstream.pgs_change_tracking USING (source_relid)
+WHERE source_relid = %s::bigint::oid
 ORDER BY transition_started_at DESC NULLS LAST LIMIT 1
+"""
+_REST = """
+UPDATE pgstream.pgs_change_tracking
+SET wal_next_attempt = clock_timestamp() + make_interval(secs => %s)
+WHERE source_relid = %s::bigint::oid
 """
 
 
@@ -32,23 +42,40 @@ class State:
     mode: str
     seconds: float | None
     """Since the last transition began, whether it is over or not."""
+    is_due: bool
+    """Whether it does not rest."""
+
+    def rest(self, timeout: int) -> float:
+        """Seconds until the next attempt; of one that has not failed, 0."""
+        seconds = self.seconds or 0.0
+        if self.mode == "TRIGGER":
+            return max(2 * timeout - seconds, 0.0) if self.seconds is not None else 0.0
+        return max(min(seconds, timeout - seconds), SHORTEST_REST)
 
 
 def transition(connection: psycopg.Connection, relid: int, timeout: int) -> str | None:
     """Goes on as far as it gets. Why it has failed, if it has; None also if it is not over."""
     with making_alone(connection) as is_alone:
-        if not is_alone:
+        before = read_state(connection, relid) if is_alone else None
+        if before is None or not before.is_due:
             return None
-        state = read_state(connection, relid)
-        if state.mode == "TRIGGER":
-            if state.seconds is not None and state.seconds < 2 * timeout:
-                return None  # it has failed, and rests for as long
-            begin(connection, relid)
-        elif state.seconds is not None and state.seconds > timeout:
-            reason = f"it was not done in {timeout} seconds"
-            give_up(connection, relid, reason)
-            return reason
-        return _go_on(connection, relid)
+        problem = _attempt(connection, relid, before, timeout)
+        after = read_state(connection, relid)
+        if after is not None and after.mode != "WAL":
+            connection.execute(_REST, (after.rest(timeout), relid))
+        return problem
+
+
+def _attempt(connection: psycopg.Connection, relid: int, state: State, timeout: int) -> str | None:
+    if state.mode == "TRIGGER":
+        if state.rest(timeout):
+            return None
+        begin(connection, relid)
+    elif state.seconds is not None and state.seconds > timeout:
+        reason = f"it was not done in {timeout} seconds"
+        give_up(connection, relid, reason)
+        return reason
+    return _go_on(connection, relid)
 
 
 def _go_on(connection: psycopg.Connection, relid: int) -> str | None:
@@ -56,7 +83,7 @@ def _go_on(connection: psycopg.Connection, relid: int) -> str | None:
         make_slot(connection, SLOT_MILLISECONDS)
         switch(connection, relid)
     except (errors.QueryCanceled, errors.LockNotAvailable):
-        return None  # somebody is in the way; the next refresh goes on
+        return None  # somebody is in the way; a later refresh goes on
     except psycopg.Error as error:
         if error.sqlstate is None:  # the connection is gone
             raise
@@ -66,10 +93,10 @@ def _go_on(connection: psycopg.Connection, relid: int) -> str | None:
     return None
 
 
-def read_state(connection: psycopg.Connection, relid: int) -> State:
+def read_state(connection: psycopg.Connection, relid: int) -> State | None:
+    """None if its last reader has gone."""
     row = connection.execute(_STATE, (relid,)).fetchone()
-    assert row is not None
-    return State(*row)
+    return State(*row) if row else None
 
 
 def begin(connection: psycopg.Connection, relid: int) -> None:

@@ -1,6 +1,6 @@
 -- Those of these stream tables that have a result and nothing to mend, and whose buffers have
--- nothing new. A source that is captured from the WAL, or shall be, is never quiet: its changes are
--- known when the WAL is decoded.
+-- nothing new. A source that is captured from the WAL is never quiet: its changes are known when the
+-- WAL is decoded. One that shall be is not when its transition is tried next.
 CREATE OR REPLACE FUNCTION pgstream._quiet(p_ids bigint[], p_cdc_mode text) RETURNS bigint[]
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -16,8 +16,9 @@ BEGIN
     reads AS MATERIALIZED (
         SELECT a.pgs_id, d.source_relid AS relid, d.source_type,
                (a.sources #>> ARRAY[d.source_relid::text, 'snapshot'])::pg_snapshot AS seen,
-               d.cdc_mode <> 'TRIGGER' OR d.source_type = 'TABLE' AND p_cdc_mode = 'wal' AS by_wal
+               d.cdc_mode, coalesce(k.wal_next_attempt <= clock_timestamp(), true) AS is_due
           FROM able a JOIN pgstream.pgs_dependencies d USING (pgs_id)
+          LEFT JOIN pgstream.pgs_change_tracking k USING (source_relid)
          WHERE d.source_type <> 'VIEW'),
     moved AS MATERIALIZED (
         SELECT DISTINCT relid, seen::text AS seen
@@ -32,10 +33,14 @@ BEGIN
      WHERE NOT EXISTS (
         SELECT FROM reads r
          WHERE r.pgs_id = a.pgs_id
-           AND (r.by_wal OR r.seen IS NULL
+           AND (r.cdc_mode = 'WAL' OR r.seen IS NULL
                 OR EXISTS (SELECT FROM moved m WHERE m.relid = r.relid AND m.seen = r.seen::text)
-                OR CASE WHEN p_cdc_mode = 'auto' AND r.source_type = 'TABLE' THEN
-                       (SELECT o.problem IS NULL FROM pgstream._wal_obstacle(r.relid) o) END)));
+                OR r.cdc_mode = 'TRANSITIONING' AND (p_cdc_mode = 'trigger' OR r.is_due)
+                OR r.source_type = 'TABLE' AND r.is_due AND CASE p_cdc_mode
+                       WHEN 'wal' THEN true
+                       WHEN 'auto' THEN
+                           (SELECT o.problem IS NULL FROM pgstream._wal_obstacle(r.relid) o)
+                   END)));
 END
 $$;
 
