@@ -63,6 +63,29 @@ def read_by(conn: psycopg.Connection, *relations: str) -> None:
     conn.execute("UPDATE pgstream.pgs_stream_tables SET is_populated = true, status = 'ACTIVE'")
 
 
+def needs_reinit(conn: psycopg.Connection) -> list[tuple[Any, ...]]:
+    """Of each stream table, also whether its frontier is lost."""
+    rows = conn.execute(
+        "SELECT needs_reinit, coalesce(frontier ? 'lost', false)"
+        " FROM pgstream.pgs_stream_tables ORDER BY pgs_id"
+    )
+    return rows.fetchall()
+
+
+def pass_time(conn: psycopg.Connection, interval: str) -> None:
+    """As if so much time had passed since."""
+    conn.execute(
+        "UPDATE pgstream.pgs_dependencies SET transition_started_at = transition_started_at - %s"
+        "::interval",
+        (interval,),
+    )
+    conn.execute(
+        "UPDATE pgstream.pgs_change_tracking SET wal_next_attempt = wal_next_attempt - %s"
+        "::interval",
+        (interval,),
+    )
+
+
 @dataclass
 class Replica:
     """Follows a table as a refresh does: by changes alone, each seen by one snapshot and not by

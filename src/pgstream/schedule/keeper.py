@@ -1,7 +1,8 @@
 """Keeper: what a worker does beside refreshes, in a thread of its own, so that no table waits.
 
-Alerts, buffers and history, and the WAL, which the server keeps until it is decoded though nobody
-may refresh. What fails here is told once and stops nothing.
+Tables that may not be published any more, alerts, buffers and history, and the WAL, which the
+server keeps until it is decoded though nobody may refresh. What fails here is told once and stops
+nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from pgstream.capture.wal.drain import drain
+from pgstream.capture.wal.drain import drain, leave_publication
 from pgstream.catalog.records import StreamTable
 from pgstream.database.connection import Connection, connect
 from pgstream.refresh.known import as_known
@@ -54,6 +55,7 @@ class Keeper:
     def work(self, connection: Connection, scene: Scene) -> None:
         now, settings = scene.now, scene.settings
         try:
+            leave_publication(connection)
             self._watch.look(connection, scene.tables, settings, now, scene.behind)
             for event in self._upkeep.work(connection, settings, now):
                 self._report(event)

@@ -1,4 +1,4 @@
-"""From triggers to the WAL and back: nothing is lost, nothing comes twice, nobody's write fails."""
+"""From triggers to the WAL: nothing is lost, nothing comes twice, nobody's write fails."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ import threading
 import pytest
 from psycopg import errors
 
-from pgstream.capture.wal.drain import drain
 from pgstream.capture.wal.ingest import ingest
 from pgstream.capture.wal.slot import insert_lsn, make_slot
 from pgstream.capture.wal.transition import begin, switch
 from pgstream.errors import CaptureLost, WalUnavailable
-from wal_capture import REPLICATOR, Replica, mode, oid, read_by, settled, slots, triggers
+from wal_capture import (
+    REPLICATOR,
+    Replica,
+    mode,
+    needs_reinit,
+    oid,
+    pass_time,
+    read_by,
+    settled,
+    slots,
+    triggers,
+)
 
 pytestmark = pytest.mark.postgres
 
@@ -35,31 +45,6 @@ def replica(t, wal_database):
     found = Replica(reader, beside, "t")
     found.populate()
     return found
-
-
-def needs_reinit(conn):
-    rows = conn.execute(
-        "SELECT needs_reinit, coalesce(frontier ? 'lost', false)"
-        " FROM pgstream.pgs_stream_tables ORDER BY pgs_id"
-    )
-    return rows.fetchall()
-
-
-def pass_time(conn, interval):
-    """As if so much time had passed since."""
-    conn.execute(
-        "UPDATE pgstream.pgs_dependencies SET transition_started_at = transition_started_at - %s"
-        "::interval",
-        (interval,),
-    )
-    conn.execute(
-        "UPDATE pgstream.pgs_change_tracking SET wal_next_attempt = wal_next_attempt - %s"
-        "::interval",
-        (interval,),
-    )
-
-
-# --- to the WAL -----------------------------------------------------------------------------
 
 
 def test_the_setting_decides(t):
@@ -437,242 +422,3 @@ def test_a_role_without_replication(owner):
     with pytest.raises(WalUnavailable) as caught:
         settled(owner)
     assert "ALTER ROLE pgs_test_owner REPLICATION" in caught.value.hint
-
-
-# --- back to triggers -----------------------------------------------------------------------
-
-
-@pytest.fixture
-def by_wal(t, replica):
-    settled(t)
-    assert mode(t, "t") == "WAL"
-    replica.populate()
-    t.execute(
-        "UPDATE pgstream.pgs_stream_tables SET frontier = jsonb_build_object('sources', '{}')"
-    )
-    return t
-
-
-def test_a_slot_that_is_dropped_by_hand(by_wal, replica):
-    by_wal.execute("INSERT INTO t VALUES (1, 'lost')")
-    by_wal.execute("SELECT pg_drop_replication_slot(pgstream._slot_name())")
-    settled(by_wal, "trigger")
-    assert (mode(by_wal, "t"), triggers(by_wal, "t")) == ("TRIGGER", 4)
-    assert needs_reinit(by_wal) == [(True, True)]
-    replica.populate()  # as the full refresh does
-    by_wal.execute("INSERT INTO t VALUES (2, 'captured')")
-    assert replica.refresh() == 1
-
-
-def test_after_a_slot_was_lost_the_wal_is_used_again(by_wal, replica):
-    by_wal.execute("SELECT pg_drop_replication_slot(pgstream._slot_name())")
-    settled(by_wal)
-    settled(by_wal)
-    pass_time(by_wal, "1 day")
-    settled(by_wal)
-    assert mode(by_wal, "t") == "WAL"
-    replica.populate()
-    by_wal.execute("INSERT INTO t VALUES (2, 'captured')")
-    assert replica.refresh() == 1
-
-
-def test_a_slot_that_was_made_again_by_hand(by_wal):
-    by_wal.execute("SELECT pg_drop_replication_slot(pgstream._slot_name())")
-    by_wal.execute("INSERT INTO t VALUES (1, 'lost')")
-    by_wal.execute("SELECT pg_create_logical_replication_slot(pgstream._slot_name(), 'pgoutput')")
-    settled(by_wal, "trigger")
-    assert needs_reinit(by_wal) == [(True, True)]
-
-
-def test_a_slot_that_somebody_else_has_read(by_wal):
-    by_wal.execute("INSERT INTO t VALUES (1, 'lost')")
-    by_wal.execute(
-        "SELECT FROM pg_logical_slot_get_binary_changes(pgstream._slot_name(), NULL, NULL,"
-        " 'proto_version', '1', 'publication_names', 'pg_stream_publication')"
-    )
-    settled(by_wal, "auto")
-    assert needs_reinit(by_wal) == [(True, True)]
-
-
-def test_a_slot_that_is_lost_between_the_snapshot_and_decoding(by_wal, replica):
-    by_wal.execute("SELECT pg_drop_replication_slot(pgstream._slot_name())")
-    with pytest.raises(CaptureLost, match=r"the replication slot .* is gone"):
-        replica.refresh()
-    assert (mode(by_wal, "t"), triggers(by_wal, "t")) == ("TRIGGER", 4)
-    assert needs_reinit(by_wal) == [(True, True)]
-
-
-def test_a_publication_that_is_dropped_by_hand(by_wal, replica):
-    by_wal.execute("DROP PUBLICATION pg_stream_publication")
-    by_wal.execute("INSERT INTO t VALUES (1, 'lost')")
-    with pytest.raises(CaptureLost, match="the publication pg_stream_publication is gone"):
-        replica.refresh()
-    assert needs_reinit(by_wal) == [(True, True)]
-
-
-def test_a_table_that_is_taken_out_of_the_publication_by_hand(by_wal, replica):
-    by_wal.execute("ALTER PUBLICATION pg_stream_publication DROP TABLE t")
-    by_wal.execute("INSERT INTO t VALUES (1, 'lost')")
-    with pytest.raises(CaptureLost, match=r"public\.t is no longer published"):
-        replica.refresh()
-    assert needs_reinit(by_wal) == [(True, True)]
-
-
-def test_a_table_that_was_taken_out_of_the_publication_and_put_back(by_wal):
-    by_wal.execute("ALTER PUBLICATION pg_stream_publication DROP TABLE t")
-    by_wal.execute("INSERT INTO t VALUES (1, 'lost')")
-    by_wal.execute("ALTER PUBLICATION pg_stream_publication ADD TABLE t")
-    settled(by_wal, "auto")
-    assert needs_reinit(by_wal) == [(True, True)]
-
-
-def test_a_publication_that_leaves_something_out(by_wal):
-    by_wal.execute("ALTER PUBLICATION pg_stream_publication SET (publish = 'insert')")
-    settled(by_wal, "auto")
-    assert needs_reinit(by_wal) == [(True, True)]
-
-
-def test_a_replica_identity_that_was_not_full_for_a_while(by_wal, replica):
-    by_wal.execute("ALTER TABLE t ADD PRIMARY KEY (id)")
-    by_wal.execute("INSERT INTO t VALUES (1, 'a')")
-    by_wal.execute("ALTER TABLE t REPLICA IDENTITY DEFAULT")
-    by_wal.execute("UPDATE t SET v = 'b'")
-    by_wal.execute("ALTER TABLE t REPLICA IDENTITY FULL")
-    with pytest.raises(CaptureLost, match=r"the REPLICA IDENTITY of public\.t"):
-        replica.refresh()
-    assert (mode(by_wal, "t"), triggers(by_wal, "t")) == ("TRIGGER", 4)
-
-
-@pytest.mark.parametrize(
-    ("change", "since", "says"),
-    [
-        ("REPLICA IDENTITY NOTHING", 0, "REPLICA IDENTITY is not FULL"),
-        ("REPLICA IDENTITY DEFAULT", 0, "REPLICA IDENTITY is not FULL"),
-        ("ADD w int GENERATED ALWAYS AS (id + 1) VIRTUAL", 180000, "a generated column"),
-    ],
-)
-@pytest.mark.parametrize("worker", [False, True], ids=["refresh", "worker"])
-def test_a_table_that_may_not_be_published_any_more(by_wal, replica, change, since, says, worker):
-    """Without event triggers, which need a superuser, its writes fail until somebody looks."""
-    if by_wal.info.server_version < since:
-        pytest.skip("virtual columns are new in PostgreSQL 18")
-    by_wal.execute("INSERT INTO t VALUES (1, 'a')")
-    by_wal.execute(f"ALTER TABLE t {change}")
-    with pytest.raises(errors.Error, match="cannot update table"):
-        by_wal.execute("UPDATE t SET v = 'b'")
-    if worker:
-        with pytest.raises(CaptureLost, match=says):
-            drain(by_wal)
-    else:
-        settled(by_wal, "auto")
-    by_wal.execute("UPDATE t SET v = 'b'")
-    assert (mode(by_wal, "t"), triggers(by_wal, "t")) == ("TRIGGER", 4)
-    assert needs_reinit(by_wal) == [(True, True)]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "ALTER TABLE t RENAME v TO w",
-        "ALTER TABLE t DROP v",
-        "ALTER TABLE t ALTER id TYPE bigint",
-    ],
-)
-def test_columns_that_have_changed(by_wal, replica, change):
-    by_wal.execute(change)
-    by_wal.execute("INSERT INTO t (id) VALUES (1)")
-    with pytest.raises(CaptureLost, match=r"the columns of public\.t have changed"):
-        ingest(by_wal, insert_lsn(by_wal))
-    assert (mode(by_wal, "t"), triggers(by_wal, "t")) == ("TRIGGER", 4)
-    assert needs_reinit(by_wal) == [(True, True)]
-    by_wal.execute("INSERT INTO t (id) VALUES (2)")
-
-
-def test_a_child_that_inherits_from_it(by_wal, replica):
-    """Its rows are among those of the source, and it is not published."""
-    by_wal.execute("CREATE TABLE child () INHERITS (t)")
-    by_wal.execute("INSERT INTO child VALUES (1, 'a')")
-    with pytest.raises(CaptureLost, match=r"public\.t has got inheritance children"):
-        replica.refresh()
-    assert mode(by_wal, "t") == "TRIGGER"
-    replica.populate()
-    by_wal.execute("INSERT INTO child VALUES (2, 'b')")
-    assert replica.refresh() == 1
-    with pytest.raises(WalUnavailable) as caught:
-        settled(by_wal)
-    assert "it has inheritance children" in caught.value.detail
-
-
-def test_a_new_column_is_left_out(by_wal, replica):
-    by_wal.execute("ALTER TABLE t ADD more int DEFAULT 7")
-    by_wal.execute("INSERT INTO t VALUES (1, 'a', 2)")
-    ingest(by_wal, insert_lsn(by_wal))
-    assert mode(by_wal, "t") == "WAL"
-
-
-def test_triggers_that_cannot_be_installed_yet(by_wal, replica, wal_database):
-    late = wal_database.connect(REPLICATOR, autocommit=False)
-    late.execute("INSERT INTO t VALUES (1, 'late')")
-    by_wal.execute("SELECT pg_drop_replication_slot(pgstream._slot_name())")
-    with pytest.raises(CaptureLost, match="the replication slot") as caught:
-        settled(by_wal)
-    assert "while a transaction writes to the table" in caught.value.detail
-    assert mode(by_wal, "t") == "WAL"
-    late.commit()
-    settled(by_wal, "trigger")
-    assert (mode(by_wal, "t"), triggers(by_wal, "t")) == ("TRIGGER", 4)
-
-
-# --- ends -----------------------------------------------------------------------------------
-
-
-def test_the_slot_ends_with_the_last_stream_table(by_wal):
-    by_wal.execute("SELECT pgstream.drop_stream_table('st_0')")
-    assert slots(by_wal) == []
-    assert by_wal.execute("SELECT count(*) FROM pgstream.pgs_wal").fetchone() == (0,)
-    by_wal.execute("ALTER TABLE t REPLICA IDENTITY NOTHING")
-    by_wal.execute("UPDATE t SET v = 'x'")  # it is no longer published
-
-
-def test_a_drop_that_is_rolled_back_costs_a_full_refresh(by_wal):
-    by_wal.execute("BEGIN")
-    by_wal.execute("SELECT pgstream.drop_stream_table('st_0')")
-    by_wal.execute("ROLLBACK")
-    settled(by_wal, "auto")
-    assert needs_reinit(by_wal) == [(True, True)]
-
-
-def test_the_slot_ends_with_the_setting(by_wal):
-    settled(by_wal, "trigger")
-    assert slots(by_wal) == []
-
-
-def test_the_slot_stays_while_another_source_needs_it(by_wal):
-    by_wal.execute("CREATE TABLE u (id int); ALTER TABLE u REPLICA IDENTITY FULL")
-    by_wal.execute("SELECT pgstream.create_stream_table('st_1', 'TABLE u', '1h', 'AUTO', false)")
-    by_wal.execute("UPDATE pgstream.pgs_stream_tables SET is_populated = true")
-    settled(by_wal)
-    assert mode(by_wal, "u") == "WAL"
-    by_wal.execute("SELECT pgstream.drop_stream_table('st_0')")
-    assert len(slots(by_wal)) == 1
-
-
-def test_a_source_that_is_dropped(by_wal):
-    by_wal.execute("DROP TABLE t CASCADE")
-    settled(by_wal)
-    ingest(by_wal, insert_lsn(by_wal))
-
-
-def test_nobody_else_may_do_any_of_this(by_wal, wal_database):
-    alice = wal_database.connect(ALICE)
-    for call in (
-        "_switch_to_wal('t'::regclass)",
-        "_fall_back_to_triggers('t'::regclass, '')",
-        "_set_cdc_mode('t'::regclass, 'WAL', '')",
-        "_unpublish('t'::regclass, '', '')",
-        "_drop_triggers('t'::regclass)",
-        "_drop_unused_slot()",
-        "_create_publication()",
-    ):
-        with pytest.raises(errors.InsufficientPrivilege):
-            alice.execute(f"SELECT pgstream.{call}")

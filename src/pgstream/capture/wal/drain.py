@@ -1,5 +1,5 @@
 """drain: what the slot holds goes into the buffers though nobody refreshes, so that the server need
-not keep its WAL; a slot that nobody needs is dropped."""
+not keep its WAL; a slot that nobody needs is dropped. leave_publication: nobody's writes fail."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ def drain(connection: psycopg.Connection) -> None:
     connection.execute("SELECT pgstream._drop_unused_slot()")
     if slot_trouble(connection) is None:
         ingest(connection, insert_lsn(connection))
+
+
+def leave_publication(connection: psycopg.Connection) -> None:
+    """Of tables that PostgreSQL would no longer let be written. One statement, and cheap: it is
+    asked often, because no event trigger tells unless a superuser has made one."""
+    connection.execute("SELECT pgstream._leave_publication()")
 
 
 def drain_unless_busy(connection: psycopg.Connection) -> bool:

@@ -12,8 +12,9 @@ LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
             UNION ALL SELECT 7, 'buffers', c.* FROM pgstream._check_buffers() c
             UNION ALL SELECT 8, 'slots', c.* FROM pgstream._check_slots() c
             UNION ALL SELECT 9, 'wal', c.* FROM pgstream._check_wal() c
-            UNION ALL SELECT 10, 'user triggers', c.* FROM pgstream._check_user_triggers() c
-            UNION ALL SELECT 11, 'indexes', c.* FROM pgstream._check_indexes() c)
+            UNION ALL SELECT 10, 'publication', c.* FROM pgstream._check_published() c
+            UNION ALL SELECT 11, 'user triggers', c.* FROM pgstream._check_user_triggers() c
+            UNION ALL SELECT 12, 'indexes', c.* FROM pgstream._check_indexes() c)
            found(place, check_name, severity, subject, message, hint)
      ORDER BY array_position(ARRAY['error', 'warning', 'notice'], found.severity),
               found.place, found.subject
