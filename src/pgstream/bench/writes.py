@@ -140,10 +140,21 @@ def _compare(
     stream: PgStream, name: str, ways: Sequence[Way], writers: int, rows: int, cycles: int
 ) -> list[dict[str, Any]]:
     found: dict[Way, list[dict[str, Any]]] = {way: [] for way in ways}
+    for way in ways:
+        _fill(stream, STATEMENTS[name], way, writers, rows)
     for _ in range(cycles):
         for way in ways:
             found[way].append(_once(stream, STATEMENTS[name], way, writers, rows))
     return [_row(name, way, writers, rounds, found[NONE]) for way, rounds in found.items()]
+
+
+def _fill(stream: PgStream, statement: Statement, way: Way, writers: int, rows: int) -> None:
+    """Once for all rounds: what is filled in must be decoded, too, and that takes its time."""
+    stream.connection.execute(_text("TRUNCATE {table}", way))
+    if statement.on_rows:
+        for writer in range(writers):
+            stream.connection.execute(_text(FILL, way, writer, rows))
+    _captured(stream, way)
 
 
 def _row(
@@ -165,11 +176,7 @@ def _row(
 def _once(
     stream: PgStream, statement: Statement, way: Way, writers: int, rows: int
 ) -> dict[str, Any]:
-    stream.connection.execute(_text("TRUNCATE {table}", way))
-    if statement.on_rows:
-        for writer in range(writers):
-            stream.connection.execute(_text(FILL, way, writer, rows))
-    _empty(stream, way)
+    stream.connection.execute(_text("VACUUM {table}", way))
     ms = _timed(stream, [_text(statement.text, way, w, rows) for w in range(writers)])
     decode_ms, count = _captured(stream, way)
     is_exact = count == way.wanted(statement) * writers * rows
@@ -198,24 +205,20 @@ def _run(connection: Connection, text: Composed) -> None:
 
 
 def _captured(stream: PgStream, way: Way) -> tuple[float, int]:
-    """How long decoding takes, which is no writer's time, and how many rows the buffer has."""
+    """How long decoding takes, which is no writer's time, and how many rows the buffer had; it is
+    empty then."""
     if way is NONE:
         return 0.0, 0
     started = time.perf_counter()
     if way.capture == "wal":
         ingest(stream.own, insert_lsn(stream.own))
     ms = (time.perf_counter() - started) * 1000 if way.capture == "wal" else 0.0
-    text = compose("SELECT count(*) FROM {buffer}", buffer=_buffer(stream, way))
-    ((count,),) = stream.own.execute(text).fetchall()
+    buffer = _buffer(stream, way)
+    ((count,),) = stream.own.execute(
+        compose("SELECT count(*) FROM {buffer}", buffer=buffer)
+    ).fetchall()
+    stream.own.execute(compose("TRUNCATE {buffer}", buffer=buffer))
     return ms, int(count)
-
-
-def _empty(stream: PgStream, way: Way) -> None:
-    if way is NONE:
-        return
-    if way.capture == "wal":
-        ingest(stream.own, insert_lsn(stream.own))
-    stream.own.execute(compose("TRUNCATE {buffer}", buffer=_buffer(stream, way)))
 
 
 def _text(text: str, way: Way, writer: int = 0, rows: int = 0) -> Composed:

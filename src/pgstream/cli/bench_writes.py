@@ -27,7 +27,7 @@ def writes(
     writers: Annotated[
         str, typer.Option(help="How many write at once; several numbers with commas.")
     ] = "1,4",
-    cycles: Annotated[int, typer.Option(help="Rounds; the median counts.", min=1)] = 5,
+    cycles: Annotated[int, typer.Option(help="Rounds; the median counts.", min=1)] = 4,
     dsn: Dsn = None,
     embedded: Embedded = None,
     as_json: AsJson = False,
