@@ -86,6 +86,11 @@ def pass_time(conn: psycopg.Connection, interval: str) -> None:
     )
 
 
+def end_rest(conn: psycopg.Connection) -> None:
+    """A transition that waits for somebody is tried at the next refresh."""
+    conn.execute("UPDATE pgstream.pgs_change_tracking SET wal_next_attempt = NULL")
+
+
 @dataclass
 class Replica:
     """Follows a table as a refresh does: by changes alone, each seen by one snapshot and not by

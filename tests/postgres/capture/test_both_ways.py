@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from wal_capture import REPLICATOR, Replica, mode, read_by, settled
+from wal_capture import REPLICATOR, Replica, end_rest, mode, read_by, settled
 
 pytestmark = pytest.mark.postgres
 
@@ -16,6 +16,7 @@ class Settled(Replica):
     """Before each refresh the source moves towards the WAL, if nobody is in the way."""
 
     def refresh(self) -> int:
+        end_rest(self.beside)
         settled(self.beside, "auto")
         return super().refresh()
 

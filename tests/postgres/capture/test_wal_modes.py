@@ -15,6 +15,7 @@ from pgstream.errors import CaptureLost, WalUnavailable
 from wal_capture import (
     REPLICATOR,
     Replica,
+    end_rest,
     mode,
     needs_reinit,
     oid,
@@ -125,6 +126,7 @@ def test_while_eight_write(t, replica, wal_database):
         each.start()
     try:
         for _ in range(100):
+            end_rest(t)
             settled(t)
             replica.refresh()
             if mode(t, "t") == "WAL":
