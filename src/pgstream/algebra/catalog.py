@@ -33,6 +33,9 @@ class Catalog(Facts, Protocol):
     def not_null(self, source: Source) -> Iterable[str]:
         """The columns of the table that are never NULL."""
 
+    def share(self, source: Source, condition: str) -> float:
+        """The share of the table's rows that its statistics expect to pass a condition."""
+
     def type_of(self, sql: str, columns: Mapping[int, Type]) -> Type:
         """The type of an expression over columns `s.c<index>` of these types."""
 

@@ -147,7 +147,9 @@ def nest(tree: Node, id_: int, recursions: Sequence[Recursion]) -> tuple[Node, t
     kept = accumulated.aggregate if accumulated else None
     nesting = Nesting(id_, len(recursions) + 1, kept)
     tree = with_thresholds(nesting.rewritten(tree))
-    return tree, tuple(_over(each, with_thresholds(each.aggregate)) for each in nesting.hidden)
+    return tree, tuple(
+        over_aggregate(each, with_thresholds(each.aggregate)) for each in nesting.hidden
+    )
 
 
 def place_expressions(
@@ -164,7 +166,7 @@ def place_expressions(
     recursive = [node for r in made for term in (r.base, r.step) for node in term.walk()]
     decimals = [node for node in recursive if isinstance(node, Scan)]
     nested = [carry(_below(each.aggregate), decimals) for each in hidden]
-    stored = tuple(map(_over, hidden, nested))
+    stored = tuple(map(over_aggregate, hidden, nested))
     return carry(tree, decimals), made, stored
 
 
@@ -173,7 +175,8 @@ def _below(aggregate: Aggregate) -> Node:
     return legalize(aggregate.with_inputs(moments_by_postgres(aggregate.input)))
 
 
-def _over(hidden: Hidden, placed: Node) -> Hidden:
+def over_aggregate(hidden: Hidden, placed: Node) -> Hidden:
+    """The hidden table of the same aggregate in another form."""
     assert isinstance(placed, Aggregate)
     return replace(hidden, aggregate=placed)
 

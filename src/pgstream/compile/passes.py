@@ -15,9 +15,10 @@ from pgstream.algebra.lower.query import lower
 from pgstream.algebra.nested import Hidden
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.scan import Source
+from pgstream.algebra.optimize.filter_scans import filter_scans
 from pgstream.algebra.optimize.keys import Facts, keys_of
 from pgstream.algebra.optimize.optimize import optimize
-from pgstream.algebra.plan import Plan, nest, place_expressions, plan
+from pgstream.algebra.plan import Plan, nest, over_aggregate, place_expressions, plan
 from pgstream.algebra.top import Top, split_top
 from pgstream.catalog.records import StreamTable
 from pgstream.compile.aggregates_of import aggregates_of
@@ -140,6 +141,14 @@ def _nested(draft: Draft) -> Draft:
     return replace(draft, tree=tree, hidden=hidden)
 
 
+def _filtered(draft: Draft) -> Draft:
+    assert draft.tree is not None
+    trees = [draft.tree, *(each.aggregate for each in draft.hidden)]
+    recursive = [tree for r in draft.recursions for tree in (r.base, r.step)]
+    tree, *nested = filter_scans(trees, recursive, draft.catalog.share)
+    return replace(draft, tree=tree, hidden=tuple(map(over_aggregate, draft.hidden, nested)))
+
+
 def _placed(draft: Draft) -> Draft:
     assert draft.tree is not None
     tree, recursions, hidden = place_expressions(draft.tree, draft.recursions, draft.hidden)
@@ -181,6 +190,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("optimize", "the same rows by a cheaper tree", _optimized),
     Pass("find homes", "each recursive CTE gets the table that stores its rows", _housed),
     Pass("store nested state", "aggregates below other operators get hidden tables", _nested),
+    # After what looks at conditions, and while they are as PostgreSQL writes them.
+    Pass("filter scans", "what all ask who read a table, PostgreSQL asks while it reads",
+         _filtered),
     # After all that changes the tree: each expression goes to where it is computed exactly.
     Pass("place expressions", "Spark computes what it computes as PostgreSQL does", _placed),
     Pass("plan", "what is stored, and how it is maintained", _planned),

@@ -74,9 +74,9 @@ def cost_of(trees: Sequence[Node], counts: Counts, statistics: Statistics, most_
         elif isinstance(node, Stored):
             whole[node] = expected.rows(node)
         elif isinstance(node, Lookup):
-            size, keys = expected.rows(node.stored), expected.rows(node.keys)
+            size, keys = expected.rows(node.stored.whole), expected.rows(node.keys)
             if keys > most_rows or (keys > 1000 and keys * 2 > size):
-                whole[node.stored] = size
+                whole[node.stored] = expected.rows(node.stored)
                 read_for[node] = node.stored
             else:
                 looked_up[node] = expected.rows(node)

@@ -13,7 +13,7 @@ out of the finished tree.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -47,7 +47,7 @@ WithCtes = Callable[[exp.Expr, Context], Context]
 class Use(Scan):
     """A use of a recursive CTE, until its table has a number."""
 
-    recursion: Recursion
+    recursion: Recursion = field(kw_only=True)
 
     def with_computed(
         self, index: int, compute: Callable[[Field], Field]
@@ -104,7 +104,7 @@ def use_of(name: str, base: Node, step: Node, level: int | None) -> Use:
     fields = tuple(Field(column.name, column.type) for column in base.columns)
     source = Source(0, STATE_SCHEMA, name, True)
     made = Recursion(name, source, fields, base, step, level, tuple(range(len(fields))))
-    return Use(source, made.scan.fields, made)
+    return Use(source, made.scan.fields, recursion=made)
 
 
 def _with_level(term: exp.Expr, name: str) -> exp.Expr:

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pgstream.algebra.expressions import Ref, quote_name, refs, to_postgres
+from pgstream.algebra.expressions import Ref, refs, to_postgres
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.key_filter import key_filtered
 from pgstream.algebra.operators.negate import Consolidate, negate, over
 from pgstream.algebra.operators.node import Calculus, Expects, Keys, Node, names_at
 from pgstream.algebra.operators.order import Order
 from pgstream.algebra.operators.project import Project
-from pgstream.algebra.operators.scan import Change, Field, Lookup, Scan, Stored
+from pgstream.algebra.operators.scan import Change, Lookup, Scan, Stored
 from pgstream.algebra.operators.union_all import UnionAll, add
 
 
@@ -71,7 +71,8 @@ class Path:
 
 def path_of(node: Node) -> Path | None:
     if isinstance(node, Scan):
-        return Path(node, tuple(range(len(node.fields))))
+        asked = () if node.where is None else (node.where,)
+        return Path(node, tuple(range(len(node.fields))), asked)
     if not isinstance(node, Filter | Project):
         return None
     below = path_of(node.input)
@@ -87,13 +88,9 @@ def _filtered(below: Path, node: Node) -> Path | None:
     found = below.fields_of(wanted)
     if found is None:
         return None
-    names = {i: _written(below.scan.fields[f]) for i, f in zip(wanted, found, strict=True)}
+    names = {i: below.scan.fields[f].written for i, f in zip(wanted, found, strict=True)}
     text = to_postgres(node.predicate, names.__getitem__)
     return replace(below, conditions=(*below.conditions, text))
-
-
-def _written(field: Field) -> str:
-    return f"({field.sql})" if field.sql is not None else quote_name(field.name)
 
 
 def first_delta(

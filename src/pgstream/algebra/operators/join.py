@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
+from typing import NamedTuple
 
 from pgstream.algebra.expressions import (
     Call,
@@ -40,6 +41,22 @@ from pgstream.algebra.operators.node import (
     in_words,
 )
 from pgstream.algebra.operators.union_all import add
+
+
+class PerKey(NamedTuple):
+    """The rows of one side for a key, and the partners of each on the other."""
+
+    found: float
+    partners: float
+
+    @property
+    def given(self) -> float:
+        return self.found * self.partners
+
+    @property
+    def read(self) -> float:
+        """Those of both sides: few of the first lead to few of the other."""
+        return self.found * (1.0 + self.partners)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,16 +111,16 @@ class Pairing(Node):
         width = len(self.left.columns)
         on_left = tuple(i for i in indexes if i < width)
         on_right = tuple(i - width for i in indexes if i >= width)
-        return min(self.found_by_left(on_left), self.found_by_right(on_right))
+        return min(self.found_by_left(on_left).given, self.found_by_right(on_right).given)
 
-    def found_by_left(self, indexes: tuple[int, ...]) -> float:
-        """The rows expected for a key of the left side's columns."""
+    def found_by_left(self, indexes: tuple[int, ...]) -> PerKey:
+        """What is expected for a key of the left side's columns."""
         partners = self.right.rows_per_key(self.right_keys) if self.on else MANY
-        return self.left.rows_per_key(indexes) * partners if indexes else inf
+        return PerKey(self.left.rows_per_key(indexes) if indexes else inf, partners)
 
-    def found_by_right(self, indexes: tuple[int, ...]) -> float:
+    def found_by_right(self, indexes: tuple[int, ...]) -> PerKey:
         partners = self.left.rows_per_key(self.left_keys) if self.on else MANY
-        return self.right.rows_per_key(indexes) * partners if indexes else inf
+        return PerKey(self.right.rows_per_key(indexes) if indexes else inf, partners)
 
     def expected_rows(self, expect: Expects) -> float:
         """left × right / the larger number of different keys"""
@@ -144,14 +161,14 @@ class Join(Pairing):
         return add(*terms)
 
     def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
-        """To the side that leads to fewer rows, then to the other by the rows found."""
+        """To the side where fewer rows are read, then to the other by the rows found."""
         width = len(self.left.columns)
         on_left = tuple(p for p, i in enumerate(indexes) if i < width)
         on_right = tuple(p for p, i in enumerate(indexes) if i >= width)
         left_columns = tuple(indexes[p] for p in on_left)
         right_columns = tuple(indexes[p] - width for p in on_right)
-        fewer = self.found_by_left(left_columns) <= self.found_by_right(right_columns)
-        if not on_right or (on_left and fewer):
+        by_left, by_right = self.found_by_left(left_columns), self.found_by_right(right_columns)
+        if not on_right or (on_left and by_left.read <= by_right.read):
             left = down(self.left, left_columns, keys.pick(on_left))
             right = self.right_beside(left, down)
         else:

@@ -1,6 +1,6 @@
 """Scan: a source table, and the leaves that it becomes in a delta tree.
 
-    Scan(R)              the table, in a query
+    Scan(R)              the table, in a query; with a condition, its rows for which that is true
     Stored(R)            R as the exported snapshot shows it
     Lookup(R, c, K)      Stored(R) ⋉ K: PostgreSQL reads just the rows whose columns c are in K
     Change(R, COMMITTED) what the snapshot shows and the old frontier did not
@@ -10,7 +10,8 @@
     R after  = Stored + pending
     R before = Stored − committed
 
-A base table has no pending part. A stream table that the same cycle refreshes has one.
+A base table has no pending part. A stream table that the same cycle refreshes has one. All leaves
+of a scan with a condition have that condition: PostgreSQL asks it while it reads.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import expm1, log1p
 
+from pgstream.algebra.expressions import quote_name
 from pgstream.algebra.operators.leaf import Leaf
 from pgstream.algebra.operators.negate import negate
 from pgstream.algebra.operators.node import (
@@ -66,6 +68,11 @@ class Field:
     equal_to: str | None = None
     per_value: float = UNKNOWN_PER_VALUE
 
+    @property
+    def written(self) -> str:
+        """As PostgreSQL computes it from a row of the table."""
+        return quote_name(self.name) if self.sql is None else f"({self.sql})"
+
 
 class Part(StrEnum):
     COMMITTED = "committed"
@@ -76,16 +83,25 @@ class Part(StrEnum):
 class Scan(Leaf):
     source: Source
     fields: tuple[Field, ...]
+    where: str | None = None
+    """What PostgreSQL asks of the rows while it reads them."""
+    share: float = 1.0
+    """The share of the table's rows that its statistics expect to pass."""
 
     @property
     def columns(self) -> tuple[Column, ...]:
         return tuple(Column(f.name, f.type) for f in self.fields)
 
+    @property
+    def words(self) -> str:
+        """The condition, as leaves show it."""
+        return "" if self.where is None else f" where {self.where}"
+
     def describe(self) -> str:
-        return f"Scan {self.source} ({', '.join(f.name for f in self.fields)})"
+        return f"Scan {self.source} ({', '.join(f.name for f in self.fields)}){self.words}"
 
     def rows_per_key(self, indexes: tuple[int, ...]) -> float:
-        return min((self.fields[i].per_value for i in indexes), default=MANY)
+        return min((self.fields[i].per_value for i in indexes), default=MANY) * self.share
 
     def delta(self, change: Calculus) -> Node | None:
         return add(*(self.changed(part, change) for part in Part))
@@ -106,7 +122,7 @@ class Scan(Leaf):
         field = compute(self.fields[index])
         if field in self.fields:
             return self, self.fields.index(field)
-        return Scan(self.source, (*self.fields, field)), len(self.fields)
+        return replace(self, fields=(*self.fields, field)), len(self.fields)
 
     def values_stored(self, indexes: tuple[int, ...], expect: Expects) -> float:
         """How many different values these columns have in the table."""
@@ -132,10 +148,16 @@ class Stored(OfDeltaTrees, Leaf):
         return self.scan.columns
 
     def describe(self) -> str:
-        return f"Stored {self.scan.source}"
+        return f"Stored {self.scan.source}{self.scan.words}"
+
+    @property
+    def whole(self) -> Stored:
+        """All rows of the table."""
+        return Stored(replace(self.scan, where=None, share=1.0))
 
     def expected_rows(self, expect: Expects) -> float:
-        return expect.stored(self.scan.source.schema, self.scan.source.name)
+        source = self.scan.source
+        return expect.stored(source.schema, source.name) * self.scan.share
 
     def expected_values(self, indexes: tuple[int, ...], expect: Expects) -> float:
         return self.scan.values_stored(indexes, expect)
@@ -157,13 +179,14 @@ class Change(OfDeltaTrees, Leaf):
         return self.scan.columns
 
     def expected_rows(self, expect: Expects) -> float:
-        return expect.changed(self.scan.source.relid, self.part)
+        return expect.changed(self.scan.source.relid, self.part) * self.scan.share
 
     def expected_values(self, indexes: tuple[int, ...], expect: Expects) -> float:
         return drawn(self.scan.values_stored(indexes, expect), expect.rows(self))
 
     def describe(self) -> str:
-        return f"Change {self.scan.source}" + (" pending" if self.part is Part.PENDING else "")
+        pending = " pending" if self.part is Part.PENDING else ""
+        return f"Change {self.scan.source}{pending}{self.scan.words}"
 
     @property
     def is_signed(self) -> bool:
@@ -184,17 +207,18 @@ class Lookup(OfDeltaTrees, Leaf):
 
     def expected_rows(self, expect: Expects) -> float:
         """keys × rows of the table / different values of the columns"""
-        share = self.keys.expected_share(self.stored, self.indexes, expect)
+        share = self.keys.expected_share(self.stored.whole, self.indexes, expect)
         return expect.rows(self.stored) * min(share, 1.0)
 
     def expected_values(self, indexes: tuple[int, ...], expect: Expects) -> float:
         if set(indexes) == set(self.indexes):
-            return expect.rows(self.keys)
+            return min(expect.rows(self.keys), expect.rows(self))
         return drawn(self.stored.scan.values_stored(indexes, expect), expect.rows(self))
 
     def describe(self) -> str:
         names = [self.stored.columns[i].name for i in self.indexes]
-        return f"Lookup {self.stored.scan.source} by {self.keys.in_words(names)}"
+        scan = self.stored.scan
+        return f"Lookup {scan.source} by {self.keys.in_words(names)}{scan.words}"
 
 
 def drawn(values: float, rows: float) -> float:

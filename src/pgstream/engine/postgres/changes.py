@@ -10,7 +10,7 @@ from psycopg import sql
 from pgstream.algebra.operators.scan import Change, Part, Scan
 from pgstream.capture.buffers import Buffers
 from pgstream.engine.postgres.handover import Handover
-from pgstream.engine.postgres.queries import WEIGHT, uncancelled
+from pgstream.engine.postgres.queries import WEIGHT, passing, uncancelled
 from pgstream.engine.postgres.reading import in_slices, net_rows
 from pgstream.engine.rows import Bound
 from pgstream.engine.ways import width_of
@@ -36,15 +36,17 @@ class ChangeReader:
     def _committed(self, scan: Scan) -> Bound:
         relid, ways = scan.source.relid, self.handover.ways
         connection = self.buffers.connection(relid)
-        where: sql.Composable = sql.SQL("__pgs_weight <> 0 AND {}").format(
+        where = sql.SQL("__pgs_weight <> 0 AND {}").format(
             self.buffers.new(relid, self.frontiers[relid])
         )
-        table: sql.Composable = self.buffers.table(relid)
+        table = self.buffers.table(relid)
         if not ways.through_driver(self.counts[relid], width_of(f.type for f in scan.fields)):
-            found = in_slices(connection, scan, table, where, WEIGHT, self.handover.slices)
+            asked = passing(scan, where)
+            found = in_slices(connection, scan, table, asked, WEIGHT, self.handover.slices)
             return replace(found, computed=relid in self.buffers.decoded)
         if any(f.sql for f in scan.fields):
-            table, where = uncancelled(scan, table, where)
-        rows = net_rows(connection, scan, table, where)
+            rows = net_rows(connection, scan, *uncancelled(scan, table, where))
+        else:
+            rows = net_rows(connection, scan, table, passing(scan, where))
         ways.hold(rows.table)
         return rows

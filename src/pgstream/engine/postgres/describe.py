@@ -14,7 +14,7 @@ from pgstream.algebra.types import Equality, Type
 from pgstream.engine.postgres.constraints import not_null, unique_keys
 from pgstream.engine.postgres.equalities import equality_of
 from pgstream.engine.postgres.operands import operands
-from pgstream.engine.postgres.statistics import per_value
+from pgstream.engine.postgres.statistics import per_value, share
 from pgstream.errors import QueryError, UnknownName, UnsupportedConstruct, UnsupportedType
 from pgstream.sql.facts import Name, Output
 
@@ -153,6 +153,9 @@ class PostgresCatalog:
 
     def not_null(self, source: Source) -> list[str]:
         return [name for _, name in not_null(self.connection, (source.relid,))]
+
+    def share(self, source: Source, condition: str) -> float:
+        return share(self.connection, source, condition)
 
     def type_of(self, text: str, columns: Mapping[int, Type]) -> Type:
         nulls = ", ".join(f"CAST(NULL AS {t.declared}) AS c{i}" for i, t in columns.items())

@@ -19,7 +19,7 @@ from pgstream.algebra.operators.node import Column
 from pgstream.algebra.operators.scan import Field, Scan, Source
 from pgstream.database.copying import copy_across, copy_in
 from pgstream.engine.carriers import Carrier, travels_as_text
-from pgstream.engine.postgres.queries import WEIGHT, item
+from pgstream.engine.postgres.queries import WEIGHT, item, passing
 from pgstream.engine.postgres.reading import in_slices, net_rows, read_rows
 from pgstream.engine.postgres.staging import STATE_SCHEMA, Staging
 from pgstream.engine.rows import Bound, Large, Rows
@@ -88,7 +88,7 @@ class Handover:
         assert row is not None
         if not self.ways.through_driver(row[0], width_of(f.type for f in scan.fields)):
             return self._shown(scan, table)
-        rows = net_rows(self.apply, scan, table, None)
+        rows = net_rows(self.apply, scan, table, passing(scan, None))
         self.ways.hold(rows.table)
         return rows
 
@@ -105,7 +105,8 @@ class Handover:
             )
         )
         listed = sql.SQL(", ").join([*map(item, scan.fields), sql.SQL(WEIGHT)])
-        query = sql.SQL("SELECT {} FROM {}").format(listed, table)
+        where = passing(scan, None) or sql.SQL("true")
+        query = sql.SQL("SELECT {} FROM {} WHERE {}").format(listed, table, where)
         copy_across(self.apply, query, self.notes, shown.table)
         of = Scan(Source(0, STATE_SCHEMA, shown.name, False), tuple(fields))
         found = in_slices(self.notes, of, shown.table, None, "w", self.slices)

@@ -22,6 +22,7 @@ from pgstream.engine.postgres.queries import (
     Size,
     expected_size,
     key_condition,
+    passing,
     reading_query,
 )
 from pgstream.engine.postgres.range_query import range_query
@@ -66,10 +67,10 @@ class Leaves:
             )
         if isinstance(node.keys, FirstKeys):
             return self._few(scan, first_query(scan, fields, node.keys, keys))
-        where = key_condition(fields, node.keys, keys)
+        where = passing(scan, key_condition(fields, node.keys, keys))
         return self._by_keys(scan, where, node.placed)
 
-    def _by_keys(self, scan: Scan, where: sql.Composable, placed: bool) -> Bound | None:
+    def _by_keys(self, scan: Scan, where: sql.Composable | None, placed: bool) -> Bound | None:
         fields = (*scan.fields, PLACE) if placed else scan.fields
         query = reading_query(fields, _table(scan), where, ONE)
         text = query.as_string(self.reader)
@@ -106,8 +107,9 @@ class Leaves:
     def _whole(self, scan: Scan) -> Bound:
         size = self._size(scan)
         if self.ways.through_driver(size.rows, size.width):
-            return self._counted(scan, reading_query(scan.fields, _table(scan), None, ONE))
-        return self._sliced(scan, None)
+            asked = passing(scan, None)
+            return self._counted(scan, reading_query(scan.fields, _table(scan), asked, ONE))
+        return self._sliced(scan, passing(scan, None))
 
     def _counted(self, scan: Scan, query: sql.Composable) -> Rows:
         found = read_rows(self.reader, scan.fields, query)
@@ -130,7 +132,8 @@ class Leaves:
         return keys > self.ways.most_rows or (keys > 1000 and keys * 2 > self._size(scan).rows)
 
     def _size(self, scan: Scan) -> Size:
-        """What PostgreSQL expects of the table."""
+        """What PostgreSQL expects of the table, whatever the scan asks of its rows: a guess of that
+        may be far too low for the driver."""
         if scan not in self._sizes:
             query = reading_query(scan.fields, _table(scan), None, ONE)
             self._sizes[scan] = expected_size(self.reader, query)

@@ -41,13 +41,21 @@ def uncancelled(
     scan: Scan, changes: sql.Composable, where: sql.Composable
 ) -> tuple[sql.Composable, sql.Composable]:
     """The changes that do not cancel out: a row that came and went may be one for which a computed
-    field fails."""
+    field fails, or what the scan asks."""
     plain = sql.SQL(", ").join(sql.Identifier(f.name) for f in scan.fields if f.sql is None)
     net = sql.SQL(
         "(SELECT *, sum(__pgs_weight) OVER (PARTITION BY ROW({})::text) AS __pgs_net"
         " FROM {} WHERE {} OFFSET 0) changes"
     ).format(plain, changes, where)
-    return net, sql.SQL("__pgs_net <> 0")
+    asked = sql.SQL(scan.where or "true")
+    return net, sql.SQL("CASE WHEN __pgs_net <> 0 THEN {} END").format(asked)
+
+
+def passing(scan: Scan, where: sql.Composable | None) -> sql.Composable | None:
+    """The condition, and what the scan asks of every row."""
+    asked = None if scan.where is None else sql.SQL("({})").format(sql.SQL(scan.where))
+    parts = [part for part in (where, asked) if part is not None]
+    return sql.SQL(" AND ").join(parts) if parts else None
 
 
 def between(low: int, high: int) -> sql.Composed:

@@ -9,7 +9,7 @@ from psycopg import sql
 
 from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.scan import Field, Scan
-from pgstream.engine.postgres.queries import ONE, key_type, looked_up, reading_query
+from pgstream.engine.postgres.queries import ONE, key_type, looked_up, passing, reading_query
 from pgstream.engine.rows import as_texts
 
 LOW, HIGH = sql.Identifier("__pgs_low"), sql.Identifier("__pgs_high")
@@ -41,4 +41,5 @@ def range_query(
     form = "({l} IS NULL OR {v} BETWEEN {l} AND {h})" if is_open else "{v} BETWEEN {l} AND {h}"
     value = looked_up(column, column.type)
     conditions.append(sql.SQL(form).format(l=LOW, h=HIGH, v=value))
-    return reading_query(scan.fields, table, sql.SQL(" AND ").join(conditions), ONE)
+    where = passing(scan, sql.SQL(" AND ").join(conditions))
+    return reading_query(scan.fields, table, where, ONE)

@@ -9,8 +9,10 @@ from importlib import resources
 from typing import Any
 
 import psycopg
+from psycopg import sql
 
 from pgstream.algebra.operators.scan import Source
+from pgstream.engine.postgres.queries import expected_size
 
 ROWS_OF_A_KEY = 10
 """Of a key that PostgreSQL knows nothing about."""
@@ -59,6 +61,14 @@ def per_value(connection: psycopg.Connection, source: Source) -> dict[str, float
     if table is None:
         return {}
     return {column: max(table.rows / n, 1.0) for column, n in table.distinct.items()}
+
+
+def share(connection: psycopg.Connection, source: Source, condition: str) -> float:
+    """Of a table of which PostgreSQL expects no rows, all that there is."""
+    table = sql.SQL("SELECT FROM {}").format(sql.Identifier(source.schema, source.name))
+    every = expected_size(connection, table).rows
+    passing = expected_size(connection, sql.SQL("{} WHERE {}").format(table, sql.SQL(condition)))
+    return min(passing.rows / every, 1.0) if every else 1.0
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.scan import Field, Lookup, Scan, Source, Stored
 from pgstream.algebra.types import BIGINT, TEXT
 from pgstream.engine.postgres.leaves import Leaves
-from pgstream.engine.rows import Large, Rows
+from pgstream.engine.rows import Bound, Large, Rows
 from pgstream.engine.ways import Ways
 from pgstream.engine.zsets import each_once
 
@@ -53,6 +54,28 @@ def test_with_room_all_passes_through_the_driver(connection: Any) -> None:
     whole = read.stored(T)
     assert isinstance(whole, Rows)
     assert whole.table.num_rows == 1000
+
+
+def test_what_the_scan_asks_is_asked_of_every_row_that_is_read(connection: Any) -> None:
+    asking = Stored(replace(T.scan, where="id <= 100"))
+    for most_bytes in (1_000_000, 0):
+        read = leaves(connection, 1000, most_bytes)
+        found = read.lookup(replace(BY_K, stored=asking), numbers([3, 4]))
+        assert found is not None
+        assert read.rows_read == len(ids(connection, found)) == 20
+        assert ids(connection, read.stored(asking)) == list(range(1, 101))
+    read = leaves(connection, 1000, 1_000_000)
+    some = read.lookup(replace(BY_RANGE, stored=asking), numbers([3, 4], [1, 1], [103, 14]))
+    assert some is not None
+    assert ids(connection, some) == [3, 4, 13, 14, *range(23, 100, 10)]
+
+
+def ids(connection: Any, found: Bound) -> list[int]:
+    if isinstance(found, Rows):
+        return sorted(found.table.column(0).to_pylist())
+    assert isinstance(found, Large)
+    rows = [row for query in found.queries for row in connection.execute(query).fetchall()]
+    return sorted(row[0] for row in rows)
 
 
 def test_what_has_no_room_is_left_to_executors(connection: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pgstream.algebra.operators.scan import Source
-from pgstream.engine.postgres.statistics import ROWS_OF_A_KEY, read_statistics
+from pgstream.engine.postgres.statistics import ROWS_OF_A_KEY, read_statistics, share
 
 TABLES = """
 CREATE TABLE t (a int PRIMARY KEY, b int, c text);
@@ -39,3 +39,14 @@ def test_statistics(database: Any) -> None:
     assert known.distinct(*ABSENT, ["a"]) == 1
     connection.execute("INSERT INTO t SELECT i, 0, '' FROM generate_series(10001, 30000) i")
     assert read_statistics(connection, asked).rows(*T) > 20_000  # by its pages
+
+
+def test_the_share_of_rows_that_pass(database: Any) -> None:
+    connection = database.connect()
+    connection.execute(TABLES)
+    connection.execute("ANALYZE t, p, empty")
+    t, p, empty, _ = (Source(1, *name, False) for name in NAMES)
+    assert share(connection, t, "b = 3") == pytest.approx(0.1, rel=0.2)
+    assert share(connection, t, "true") == 1.0
+    assert share(connection, p, "b = 1") == pytest.approx(1 / 3, rel=0.2)
+    assert 0 < share(connection, empty, "a = 1") <= 1.0

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pgstream.algebra.calculus.differentiate import differentiate
 from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.scan import Field, Lookup, Part, Scan, Source
 from pgstream.algebra.types import INTEGER
+
+
+def test_a_condition_that_few_rows_pass_leads_to_fewer() -> None:
+    """Each order names a part; but few parts are of the brand that is asked for."""
+    parts, changed = table(1, id=1.0), table(3, customer=1.0, part=1.0)
+    orders = table(2, customer=10.0, part=30.0)
+    joined = Join(Join(parts, orders, ((0, 1),)), changed, ((1, 0), (0, 1)))
+    assert looked_up(joined, 3) == {"Lookup public.t2 by customer", "Lookup public.t1 by id"}
+    few = replace(parts, where="brand = 1", share=0.01)
+    assert looked_up(joined.with_inputs(Join(few, orders, ((0, 1),)), changed), 3) == {
+        "Lookup public.t1 by id where brand = 1",
+        "Lookup public.t2 by part",
+    }
 
 
 def table(relid: int, **per_value: float) -> Scan:
