@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 
 import pyarrow as pa
@@ -101,12 +101,29 @@ def by_keys(rows: Rows, indexes: Sequence[int], keys: pa.Table) -> Rows:
     """The rows whose columns at these indexes are among the keys, which are distinct. NULL is the
     same as NULL."""
     shown = one_spelled(picked(rows, indexes), len(indexes)).table
-    values, wanted = (
-        zip(*(_hashable(table.column(i)) for i in range(len(indexes))), strict=True)
-        for table in (shown, keys)
+    plain = _plain(shown.column(0), keys.column(0)) if len(indexes) == 1 else None
+    if plain is not None:
+        return Rows(rows.table.filter(pc.is_in(plain[0], value_set=plain[1])), rows.carriers)
+    known = set(as_tuples(keys))
+    among = [each in known for each in as_tuples(shown.drop_columns(["w"]))]
+    return Rows(rows.table.filter(pa.array(among, pa.bool_())), rows.carriers)
+
+
+def as_tuples(table: pa.Table) -> Iterable[tuple[object, ...]]:
+    """The rows of a table, as Python compares them."""
+    return zip(*map(_hashable, table.columns), strict=True)
+
+
+def _plain(
+    column: pa.ChunkedArray, keys: pa.ChunkedArray
+) -> tuple[pa.ChunkedArray, pa.Array] | None:
+    """Both in one type whose values Arrow compares as PostgreSQL does."""
+    if pa.types.is_integer(column.type) and pa.types.is_integer(keys.type):
+        column, keys = column.cast(pa.int64()), keys.cast(pa.int64())
+    is_known = any(
+        is_(column.type) for is_ in (pa.types.is_int64, pa.types.is_string, pa.types.is_date32)
     )
-    known = set(wanted)
-    return Rows(rows.table.filter(pa.array([each in known for each in values])), rows.carriers)
+    return (column, keys.combine_chunks()) if is_known and keys.type == column.type else None
 
 
 def _hashable(column: pa.ChunkedArray) -> list[object]:

@@ -21,12 +21,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgstream.algebra.calculus.differentiate import Differential, differentiate
+from pgstream.algebra.calculus.narrow import narrow
 from pgstream.algebra.calculus.recursion import Recursion
 from pgstream.algebra.calculus.restrict import restrict
 from pgstream.algebra.calculus.trace import computed, trace
 from pgstream.algebra.expressions import Ref
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.key_filter import KeyFilter
 from pgstream.algebra.operators.node import Keys, Node
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.parameter import Parameter
@@ -131,6 +133,35 @@ def test_trace_finds_all_values(tree: Node, world: World, data: st.DataObject) -
         if places is not None:
             found = [values_of(node, columns, world) for node, columns in places]
             assert shown <= set().union(*found)
+
+
+@settings(max_examples=200, deadline=None)
+@given(tree=TREES, world=worlds(), data=st.data())
+def test_narrow_finds_all_values(tree: Node, world: World, data: st.DataObject) -> None:
+    """And those of fewer columns are those of more, and maybe others: keys by several columns are
+    looked up by some of them."""
+    delta = differentiate(tree, changed(world))
+    if delta is None:
+        return
+    width = len(tree.columns)
+    indexes = tuple(data.draw(st.lists(st.integers(0, width - 1), min_size=1, max_size=3)))
+    found, fewer = (narrowed_values(delta, each, world) for each in (indexes, indexes[:1]))
+    assert found is None or values_of(delta, indexes, world) <= found
+    if found is not None and fewer is not None:
+        assert {row[:1] for row in found} <= fewer
+
+
+def narrowed_values(node: Node, indexes: tuple[int, ...], world: World) -> set[Row] | None:
+    leaves = narrow(node, indexes)
+    if leaves is None:
+        return None
+    found: set[Row] = set()
+    for leaf in leaves:
+        rows = leaf.node
+        for columns, keys in leaf.by:
+            rows = KeyFilter(rows, columns, keys)
+        found |= values_of(rows, leaf.columns, world)
+    return found
 
 
 def values_of(node: Node, indexes: tuple[int, ...], world: World) -> set[Row]:

@@ -26,6 +26,7 @@ from pgstream.algebra.calculus.join_graph import (
     shortest_way,
 )
 from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.key_filter import key_filtered
 from pgstream.algebra.operators.negate import Consolidate, negate
 from pgstream.algebra.operators.node import Calculus, Keys, Node
 from pgstream.algebra.operators.partners import Partners
@@ -143,12 +144,34 @@ class Found:
 
     def _rows(self, step: Step) -> Node:
         """What the step finds. Where others arrive, too, the rows must be told apart."""
-        state = self.states[step.source]
-        rows = add(*self._found_at(step.source, step.target), state.gained, state.lost)
-        assert rows is not None
-        keys = Keys(rows, step.by, step.nulls)
+        keys = Keys(self._led_by(step), step.by, step.nulls)
         found = self.change.restrict(self.states[step.target].base, step.to, keys)
         is_one_of_several = len(self._arriving(step.target)) > 1
         if isinstance(found, Lookup) and is_one_of_several:
             return replace(found, placed=True)
         return found
+
+    def _led_by(self, step: Step) -> Node:
+        """The rows from which the step starts: those that changed and those that were found. Not
+        those of them that have no partner where fewer are expected: no product has them. What
+        comes back from where the step leads would be asked for before it is known."""
+        state = self.states[step.source]
+        rows = add(*self._found_at(step.source, step.target), state.gained, state.lost)
+        assert rows is not None
+        for other in () if self._has_cause(step.back) else self._before(step):
+            there, found = self.states[other.target], self._rows(other)
+            if isinstance(found, Lookup):
+                partners = add(found, there.gained, there.lost)
+                assert partners is not None
+                rows = key_filtered(rows, other.by, Keys(partners, other.to, other.nulls))
+        return rows
+
+    def _before(self, step: Step) -> list[Step]:
+        """Other steps from the same relation that find less than a row for each, and fewer than
+        this one."""
+        most = min(self._expected(step), 1.0)
+        others = [each for each in self.steps if each.source == step.source]
+        return sorted((s for s in others if self._expected(s) < most), key=self._expected)
+
+    def _expected(self, step: Step) -> float:
+        return self.states[step.target].base.rows_per_key(step.to)

@@ -180,6 +180,14 @@ class Join(Pairing):
     def origins_of(self, index: int) -> tuple[Origin, ...]:
         return (self.beside(index),)
 
+    def tested_by(self, indexes: tuple[int, ...]) -> tuple[tuple[int, ...], Keys] | None:
+        """A row of one side has a partner on the other."""
+        if not self.on:
+            return None
+        if indexes and min(indexes) >= len(self.left.columns):
+            return self.right_keys, Keys(self.left, self.left_keys, self.nulls_match)
+        return self.left_keys, Keys(self.right, self.right_keys, self.nulls_match)
+
     def gives_nothing(self, is_empty: IsEmpty) -> bool:
         return is_empty(self.left) or is_empty(self.right)
 

@@ -31,6 +31,9 @@ class KeyFilter(OfDeltaTrees, RowLocal):
     def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
         return None
 
+    def tested_by(self, indexes: tuple[int, ...]) -> tuple[tuple[int, ...], Keys] | None:
+        return (self.indexes, self.keys) if self.indexes else None
+
     def gives_nothing(self, is_empty: IsEmpty) -> bool:
         return is_empty(self.input) or is_empty(self.keys)
 

@@ -170,6 +170,11 @@ class Node(metaclass=Interned):
             for n, number in enumerate(side)
         ]
 
+    def tested_by(self, indexes: tuple[int, ...]) -> tuple[tuple[int, ...], Keys] | None:
+        """Of the input that shows these columns, the columns that must be among some keys for a row
+        to be shown, and the keys; None if nothing is asked."""
+        return None
+
     def rows_per_key(self, indexes: tuple[int, ...]) -> float:
         """How many of its rows are expected to have the same values in these columns."""
         below = self.shown_by(indexes)

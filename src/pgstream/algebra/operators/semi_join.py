@@ -60,6 +60,11 @@ class SemiJoin(Pairing):
     def origins_of(self, index: int) -> tuple[Origin, ...]:
         return (Origin(0, index),)
 
+    def tested_by(self, indexes: tuple[int, ...]) -> tuple[tuple[int, ...], Keys] | None:
+        if self.anti or not self.on:
+            return None
+        return self.left_keys, Keys(self.right, self.right_keys, self.nulls_match)
+
     @property
     def needs_positive(self) -> tuple[bool, ...]:
         return (False, True)

@@ -29,6 +29,7 @@ from pgstream.engine.postgres.range_query import range_query
 from pgstream.engine.postgres.reading import in_slices, read_rows
 from pgstream.engine.rows import Bound, Large, Rows, no_rows
 from pgstream.engine.ways import Ways
+from pgstream.engine.zsets import as_tuples, by_keys
 
 PLACE = Field("__pgs_place", TEXT, "tableoid::text || ctid::text")
 """Under one snapshot, no two rows of a table or of its partitions stand at the same place."""
@@ -46,6 +47,9 @@ class Leaves:
     _stored: dict[Stored, Bound] = field(default_factory=dict)
     _read: dict[str, Bound | None] = field(default_factory=dict)
     _sizes: dict[Scan, Size] = field(default_factory=dict)
+    _known: dict[tuple[Stored, tuple[int, ...]], list[tuple[set[object], Rows]]] = field(
+        default_factory=dict
+    )
 
     def stored(self, node: Stored) -> Bound:
         """The whole table."""
@@ -67,10 +71,27 @@ class Leaves:
             )
         if isinstance(node.keys, FirstKeys):
             return self._few(scan, first_query(scan, fields, node.keys, keys))
-        where = passing(scan, key_condition(fields, node.keys, keys))
-        return self._by_keys(scan, where, node.placed)
+        return self._among_known(node, keys) or self._by_keys(node, keys)
 
-    def _by_keys(self, scan: Scan, where: sql.Composable | None, placed: bool) -> Bound | None:
+    def _among_known(self, node: Lookup, keys: pa.Table) -> Rows | None:
+        """The rows, if they are among those that were read by more keys."""
+        asked = set(as_tuples(keys))
+        for known, rows in self._known.get((node.stored, node.indexes), ()):
+            if asked <= known and not node.placed:
+                return rows if asked == known else by_keys(rows, node.indexes, keys)
+        return None
+
+    def _by_keys(self, node: Lookup, keys: pa.Table) -> Bound | None:
+        scan = node.stored.scan
+        fields = [scan.fields[i] for i in node.indexes]
+        where = passing(scan, key_condition(fields, node.keys, keys))
+        found = self._where(scan, where, node.placed)
+        if isinstance(found, Rows):
+            known = self._known.setdefault((node.stored, node.indexes), [])
+            known.append((set(as_tuples(keys)), found))
+        return found
+
+    def _where(self, scan: Scan, where: sql.Composable | None, placed: bool) -> Bound | None:
         fields = (*scan.fields, PLACE) if placed else scan.fields
         query = reading_query(fields, _table(scan), where, ONE)
         text = query.as_string(self.reader)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from pgstream.algebra.calculus.narrow import Narrowed, narrow
 from pgstream.algebra.calculus.trace import computed, gathered, trace
 from pgstream.algebra.operators.by_postgres import ByPostgres
 from pgstream.algebra.operators.first_rows import FirstKeys
@@ -61,6 +62,7 @@ class Execution:
     _partners: dict[Partners, Rows | None] = field(default_factory=dict)
     _arranged: dict[Node, Rows | None] = field(default_factory=dict)
     _apart: dict[Node, Bound | None] = field(default_factory=dict)
+    _narrowed: dict[tuple[Node, object], Rows] = field(default_factory=dict)
     _empty: dict[Node, bool] = field(default_factory=dict)
     _large: dict[Node, bool] = field(default_factory=dict)
     _results: dict[str, pa.Table] = field(default_factory=dict)
@@ -77,6 +79,7 @@ class Execution:
         self._given[node] = rows
         self._large.clear()
         self._arranged.clear()
+        self._narrowed.clear()
 
     def is_large(self, node: Node) -> bool:
         """Whether executors read a part of it. Asked once for each node: trees share parts."""
@@ -211,10 +214,18 @@ class Execution:
         found = self._looked_up.get(node)
         if found is None:
             keys = self.key_values(node.keys)
-            found = None if keys is None else self.leaves.lookup(node, keys)
+            found = None if keys is None else self._found(node, keys)
             if found is not None:
                 self._looked_up[node] = found
         return found
+
+    def _found(self, node: Lookup, keys: pa.Table) -> Bound | None:
+        """By key; where reading the whole table costs less, the driver picks from its rows."""
+        found = self.leaves.lookup(node, keys)
+        if found is not None or node.placed or isinstance(node.keys, Ranges | FirstKeys):
+            return found
+        whole = self.leaves.stored(node.stored)
+        return zsets.by_keys(whole, node.indexes, keys) if isinstance(whole, Rows) else None
 
     def _united(self, node: Partners) -> Rows | None:
         """None if executors find some of the rows."""
@@ -278,16 +289,36 @@ class Execution:
             found = computed(keys.input, keys.read)
             for node, _ in found:
                 self._compute_apart(node)
-        parts: list[Rows] = []
-        for node, indexes in found:
-            bound = self._bind(node)
-            if not isinstance(bound, Rows):
-                if is_more:
-                    return None
-                shown = gathered(found, keys)
-                return self._keys_on_spark(shown) if self.is_large(shown.input) else None
-            parts.append(zsets.picked(bound, indexes))
-        return keys_with_more(keys, parts) if is_more else distinct_keys(keys, parts)
+        if not all(isinstance(self._bind(node), Rows) for node, _ in found):
+            if is_more:
+                return None
+            shown = gathered(found, keys)
+            return self._keys_on_spark(shown) if self.is_large(shown.input) else None
+        if is_more:
+            return keys_with_more(keys, [self._shown(Narrowed(*each)) for each in found])
+        leaves = narrow(keys.input, keys.read) or [Narrowed(*each) for each in found]
+        return distinct_keys(keys, list(map(self._shown, leaves)))
+
+    def _shown(self, leaf: Narrowed) -> Rows:
+        """The columns of the rows that have partners, as far as that is known in the driver."""
+        rows = self._bind(leaf.node)
+        assert isinstance(rows, Rows)
+        for number, (columns, keys) in enumerate(leaf.by, 1):
+            done = leaf.node, leaf.by[:number]
+            if done not in self._narrowed:
+                known = self._known(keys)
+                self._narrowed[done] = (
+                    rows if known is None else zsets.by_keys(rows, columns, known)
+                )
+            rows = self._narrowed[done]
+        return zsets.picked(rows, leaf.columns)
+
+    def _known(self, keys: Keys) -> pa.Table | None:
+        """The keys, if the driver has all rows that show them."""
+        found = trace(keys.input, keys.read)
+        if found is None or not all(isinstance(self._bind(node), Rows) for node, _ in found):
+            return None
+        return self.key_values(keys)
 
     def _keys_on_spark(self, keys: Keys) -> Rows | Kept:
         """Few keys come to the driver, so that rows are looked up by them; many are kept."""

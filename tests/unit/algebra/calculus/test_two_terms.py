@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from pgstream.algebra.expressions import Call, Literal, Ref
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Join
+from pgstream.algebra.operators.key_filter import KeyFilter
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.partners import Partners
@@ -40,6 +42,7 @@ def table(relid: int, per_value: float = 1.0) -> Scan:
 
 
 A, B, C, D = SCANS = tuple(map(table, (1, 2, 3, 4)))
+FEW_C, FEW_D = replace(C, share=0.1), replace(D, share=0.01)
 BOTH = tuple(frozenset(parts) for n in (1, 2) for parts in combinations(Part, n))
 X = Ref(1, INTEGER)
 LESS = Call("<", (X, Ref(3, INTEGER)), BOOLEAN)
@@ -60,6 +63,15 @@ JOINS: dict[str, Node] = {
     "with itself": Join(Join(A, A, ((0, 1),)), A, ((2, 1),)),
     "with itself and another": Join(Join(A, B, ((0, 0),)), Join(A, C, ((0, 0),)), ((1, 1),)),
     "twice the same join": Join(Join(A, B, ((0, 0),)), Join(A, B, ((0, 0),)), ((1, 1),)),
+    "star, few rows of one": Join(Join(Join(A, B, ((0, 0),)), FEW_C, ((1, 0),)), D, ((1, 1),)),
+    "star, few rows of two": Join(Join(Join(A, B, ((0, 0),)), FEW_C, ((1, 0),)), FEW_D, ((0, 1),)),
+    "chain, few rows of the last": Join(FIRST_THREE, FEW_D, ((5, 0),)),
+    "two and two, few rows of two": Join(
+        Join(A, FEW_C, ((0, 0),)), Join(B, FEW_D, ((0, 0),)), ((1, 1),)
+    ),
+    "few rows, where NULLs match": Join(
+        Join(Join(A, B, ((0, 0),), None, True), FEW_C, ((1, 0),), None, True), D, ((1, 1),)
+    ),
     "where NULLs match": Join(
         Join(A, B, ((0, 0),), None, True), C, ((3, 0),), None, nulls_match=True
     ),
@@ -194,3 +206,24 @@ def test_one_relation_may_have_frequent_keys() -> None:
     tree = Join(Join(table(2), table(1, 1000.0), ((0, 0),)), table(3), ((3, 0),))
     changed = dict.fromkeys((1, 2, 3), COMMITTED)
     assert two_terms(tree, Differential(changed)) is not None
+
+
+def test_rows_without_a_partner_where_few_are_lead_no_further() -> None:
+    """Of the orders that changed, only those of the few parts lead to a supplier. What the step to
+    B finds comes back from there, so it is not asked first."""
+    tree = Join(Join(Join(A, B, ((0, 0),)), FEW_C, ((1, 0),)), D, ((0, 1),))
+    changed = dict.fromkeys((1, 2), COMMITTED)
+    delta = two_terms(tree, Differential(changed))
+    assert delta is not None
+    led = {node.describe(): node.keys.input for node in delta.walk() if isinstance(node, Lookup)}
+    assert [name for name, rows in led.items() if isinstance(rows, KeyFilter)] == [
+        "Lookup public.t4 by x"
+    ]
+    rows = led["Lookup public.t4 by x"]
+    assert isinstance(rows, KeyFilter)
+    assert rows.indexes == (1,)
+    assert {"Lookup public.t3 by k"} == {
+        node.describe()
+        for node in rows.keys.walk()
+        if node.describe().startswith("Lookup public.t3")
+    }
