@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from pgstream.algebra.calculus.trace import trace
 from pgstream.algebra.operators.node import Keys, Node
 
 
@@ -39,12 +40,10 @@ def narrow(node: Node, indexes: tuple[int, ...]) -> list[Narrowed] | None:
     found: list[Narrowed] = []
     asked = node.tested_by(indexes)
     for part, columns in below:
-        leaves = None
-        if asked is not None:
-            wider = narrow(part, (*columns, *asked[0]))
-            leaves = wider and [each.among(asked[1]) for each in wider]
-        leaves = leaves or narrow(part, columns)
+        wider = columns if asked is None else (*columns, *asked[0])
+        is_seen = asked is not None and trace(part, wider) is not None
+        leaves = narrow(part, wider if is_seen else columns)
         if leaves is None:
             return None
-        found += leaves
+        found += [each.among(asked[1]) for each in leaves] if asked and is_seen else leaves
     return found
