@@ -109,6 +109,17 @@ def by_keys(rows: Rows, indexes: Sequence[int], keys: pa.Table) -> Rows:
     return Rows(rows.table.filter(pa.array(among, pa.bool_())), rows.carriers)
 
 
+def can_pick(rows: Rows, indexes: Sequence[int], keys: pa.Table) -> bool:
+    """Whether values of these types are the same in Python where they are so in PostgreSQL: a date
+    and a timestamp are not."""
+    types = zip((rows.table.column(f"c{i}").type for i in indexes), keys.schema.types, strict=True)
+    return all(one == other or (_is_exact(one) and _is_exact(other)) for one, other in types)
+
+
+def _is_exact(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(type_) or pa.types.is_decimal(type_))
+
+
 def as_tuples(table: pa.Table) -> Iterable[tuple[object, ...]]:
     """The rows of a table, as Python compares them."""
     return zip(*map(_hashable, table.columns), strict=True)

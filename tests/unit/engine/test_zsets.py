@@ -14,6 +14,7 @@ from pgstream.engine.spark.execution import Rows
 from pgstream.engine.zsets import (
     among,
     by_keys,
+    can_pick,
     distinct,
     each_once,
     empty,
@@ -113,6 +114,19 @@ def test_rows_by_key() -> None:
     floats = rows(DOUBLE, (-0.0, 1), (float("nan"), 1), (2.0, 1))
     odd = rows(DOUBLE, (0.0, 1), (float("nan"), 1)).table.drop_columns(["w"])
     assert by_keys(floats, (0,), odd).table.num_rows == 2
+
+
+def test_only_alike_values_are_compared_in_the_driver() -> None:
+    def keys(type_: pa.DataType) -> pa.Table:
+        return pa.table([pa.array([], type_)], ["c0"])
+
+    for type_ in (pa.int16(), pa.int64(), pa.decimal128(38, 4)):
+        assert can_pick(rows(INTEGER, (1, 1)), (0,), keys(type_))
+    for type_ in (pa.float64(), pa.string(), pa.date32()):
+        assert not can_pick(rows(INTEGER, (1, 1)), (0,), keys(type_))
+    days = Rows(pa.table([pa.array([0], pa.date32()), pa.array([1])], ["c0", "w"]), ())
+    assert can_pick(days, (0,), keys(pa.date32()))
+    assert not can_pick(days, (0,), keys(pa.timestamp("us")))
 
 
 def test_rows_by_keys_of_several_columns() -> None:

@@ -29,7 +29,7 @@ from pgstream.engine.postgres.range_query import range_query
 from pgstream.engine.postgres.reading import in_slices, read_rows
 from pgstream.engine.rows import Bound, Large, Rows, no_rows
 from pgstream.engine.ways import Ways
-from pgstream.engine.zsets import as_tuples, by_keys
+from pgstream.engine.zsets import as_tuples, by_keys, can_pick
 
 PLACE = Field("__pgs_place", TEXT, "tableoid::text || ctid::text")
 """Under one snapshot, no two rows of a table or of its partitions stand at the same place."""
@@ -77,7 +77,7 @@ class Leaves:
         """The rows, if they are among those that were read by more keys."""
         asked = set(as_tuples(keys))
         for known, rows in self._known.get((node.stored, node.indexes), ()):
-            if asked <= known and not node.placed:
+            if asked <= known and not node.placed and can_pick(rows, node.indexes, keys):
                 return rows if asked == known else by_keys(rows, node.indexes, keys)
         return None
 

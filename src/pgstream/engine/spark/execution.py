@@ -9,7 +9,7 @@ Keys that executors find come to the driver if they are few; else the executors 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -201,9 +201,7 @@ class Execution:
             return None if rows is None else zsets.negated(rows)
         if isinstance(node, KeyFilter):
             rows, keys = self._arrange(node.input), self.key_values(node.keys)
-            if rows is None or keys is None:
-                return None
-            return zsets.by_keys(rows, node.indexes, keys)
+            return None if rows is None or keys is None else _picked(rows, node.indexes, keys)
         bound = self._bind(node)
         return bound if isinstance(bound, Rows) else None
 
@@ -225,7 +223,7 @@ class Execution:
         if found is not None or node.placed or isinstance(node.keys, Ranges | FirstKeys):
             return found
         whole = self.leaves.stored(node.stored)
-        return zsets.by_keys(whole, node.indexes, keys) if isinstance(whole, Rows) else None
+        return _picked(whole, node.indexes, keys) if isinstance(whole, Rows) else None
 
     def _united(self, node: Partners) -> Rows | None:
         """None if executors find some of the rows."""
@@ -307,9 +305,8 @@ class Execution:
             done = leaf.node, leaf.by[:number]
             if done not in self._narrowed:
                 known = self._known(keys)
-                self._narrowed[done] = (
-                    rows if known is None else zsets.by_keys(rows, columns, known)
-                )
+                fewer = None if known is None else _picked(rows, columns, known)
+                self._narrowed[done] = fewer or rows
             rows = self._narrowed[done]
         return zsets.picked(rows, leaf.columns)
 
@@ -361,6 +358,12 @@ def keys_with_more(keys: Keys, parts: list[Rows]) -> Rows:
     if isinstance(keys, Ranges):
         return zsets.moved_over(zsets.one_spelled(zsets.total(parts), len(keys.indexes)))
     return zsets.counted(zsets.one_spelled(zsets.concatenated(parts), len(keys.indexes)))
+
+
+def _picked(rows: Rows, indexes: Sequence[int], keys: pa.Table) -> Rows | None:
+    """The rows with these keys; None if Spark must compare them."""
+    can_pick = zsets.can_pick(rows, indexes, keys)
+    return zsets.by_keys(rows, indexes, keys) if can_pick else None
 
 
 def distinct_keys(keys: Keys, parts: list[Rows]) -> Rows:

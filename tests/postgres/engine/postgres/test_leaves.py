@@ -56,6 +56,19 @@ def test_with_room_all_passes_through_the_driver(connection: Any) -> None:
     assert whole.table.num_rows == 1000
 
 
+def test_rows_that_were_read_by_more_keys_are_not_read_again(connection: Any) -> None:
+    read = leaves(connection, 1000, 1_000_000)
+    read.lookup(BY_K, numbers([3, 4, 5]))
+    fewer = read.lookup(BY_K, numbers([3, 5]))
+    assert fewer is not None
+    assert ids(connection, fewer) == [i for i in range(1, 1001) if i % 10 in (3, 5)]
+    assert read.rows_read == 300
+    more = read.lookup(BY_K, numbers([3, 6]))
+    assert more is not None
+    assert ids(connection, more) == [i for i in range(1, 1001) if i % 10 in (3, 6)]
+    assert read.rows_read == 300 + 200
+
+
 def test_what_the_scan_asks_is_asked_of_every_row_that_is_read(connection: Any) -> None:
     asking = Stored(replace(T.scan, where="id <= 100"))
     for most_bytes in (1_000_000, 0):
