@@ -42,7 +42,7 @@ def bank(ps: PgStream) -> PgStream:
 
 def test_a_transaction_that_commits_after_the_refresh(bank: PgStream) -> None:
     with psycopg.connect(bank.dsn) as writer:
-        writer.execute("INSERT INTO accounts VALUES (1000, 1, 7)")
+        writer.execute("INSERT INTO accounts VALUES (1000, 1, 70)")
         writer.execute("UPDATE accounts SET amount = 0 WHERE id = 3")
         bank.execute("INSERT INTO accounts VALUES (1001, 2, 8)")
         assert refresh_exact(bank, "rich").changes_read == 1

@@ -11,7 +11,8 @@ def result_of(work: Work, decision: Decision) -> RefreshResult:
     tools, applied = work.tools, work.applied
     action, reason = decision.action, decision.reason
     if work.is_without_effect:
-        does = "do not reach the result" if work.nested else "cancel out"
+        asks = any(scan.where for scan in tools.prepared.plan.sources.values())
+        does = "do not reach the result" if asks or work.nested else "cancel out"
         action, reason = Action.NO_DATA, f"{tools.changes.total} changes {does}"
     elif work.note:
         reason = f"{reason}; {work.note}"

@@ -17,6 +17,9 @@ RETRIES, LONGEST_WAIT_MS = 6, 2_000
 # A server that vanished without a word: asked when nothing has come for so long. Servers take
 # it amiss to be asked more often.
 KEEP_ALIVE = [("grpc.keepalive_time_ms", 330_000), ("grpc.keepalive_timeout_ms", 20_000)]
+# One that was not there is tried again soon. Channels to one address share how long they wait, by
+# default up to two minutes: then it would be missed though it is back.
+RECONNECT = [("grpc.initial_reconnect_backoff_ms", 200), ("grpc.max_reconnect_backoff_ms", 1_000)]
 
 
 def is_remote(session: Any) -> bool:
@@ -35,7 +38,7 @@ def open_session(address: str) -> Any:
             hint="Install them: pip install 'pgstream[connect]'",
         ) from error
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # as PySpark's own builder does
-    channel = DefaultChannelBuilder(address, KEEP_ALIVE)
+    channel = DefaultChannelBuilder(address, [*KEEP_ALIVE, *RECONNECT])
     return bounded(RemoteSession.builder.channelBuilder(channel).create())
 
 

@@ -106,7 +106,7 @@ class Work:
     """The change of the stream table."""
     applied: Applied = NOTHING
     is_without_effect: bool = False
-    """The changes cancel out."""
+    """The changes cancel out, or no row of them is what the query asks for."""
     note: str = ""
     """What the refresh's reason says beside the decision."""
     ran: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 -- Those of these stream tables that have a result and nothing to mend, and whose buffers have
--- nothing new. A source that is captured from the WAL is never quiet: its changes are known when the
--- WAL is decoded. One that shall be is not when its transition is tried next.
+-- nothing new. A source that is captured from the WAL is never quiet: its changes are known when
+-- the WAL is decoded. One that shall be is not when its transition is tried next.
 CREATE OR REPLACE FUNCTION pgstream._quiet(p_ids bigint[], p_cdc_mode text) RETURNS bigint[]
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
