@@ -15,10 +15,13 @@ from pgstream.catalog.records import RefreshResult, StreamTable
 from pgstream.compile.preparations import Preparations
 from pgstream.engine.spark.session import Sessions
 from pgstream.refresh.refresher import Refresher
+from pgstream.schedule.bell import Bell
 from pgstream.schedule.decide import Job
 from pgstream.settings import Settings
 
 CANCEL_AGAIN_SECONDS = 1.0
+CANCELLED_SECONDS = 5.0
+"""How long a refresh that is cancelled may take to end."""
 END_SECONDS = 2.0
 
 
@@ -128,6 +131,17 @@ class Lanes:
         for lane in self.running:
             if lane.seconds() >= after_seconds:
                 lane.cancel()
+
+    def finish(self, seconds: float, bell: Bell, tell: Callable[[Outcome], None]) -> None:
+        """Leaves the refreshes under way so long, then cancels them."""
+        patience = time.monotonic() + seconds
+        while self.running and time.monotonic() < patience + CANCELLED_SECONDS:
+            for outcome in self.finished():
+                tell(outcome)
+            if time.monotonic() >= patience:
+                self.cancel()
+            if self.running:
+                bell.wait(0.1)
 
     def renew(self) -> None:
         for lane in self._lanes:

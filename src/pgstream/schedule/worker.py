@@ -41,8 +41,8 @@ from pgstream.schedule.wake import Wake
 from pgstream.settings import DECLARED, Settings
 
 RECONNECT_SECONDS, LONGEST_RECONNECT_SECONDS = 1.0, 5.0
-CANCELLED_SECONDS = 5.0
-"""How long a refresh that is cancelled may take to end."""
+BUSY_SECONDS = 0.05
+"""Between two looks while all lanes refresh: nothing could begin, but some may come first."""
 ALIVE_SECONDS = 60.0
 """A loop that has not come round for so long hangs."""
 
@@ -89,7 +89,7 @@ class Worker:
         self._queue: tuple[Job, ...] = ()  # no place for them yet
         self._look_again: datetime | None = None
         self._restless = True  # something has happened since the last decision
-        self._last_round = time.monotonic()
+        self._last_round = self._looked = time.monotonic()
 
     # --- life -------------------------------------------------------------------------------
 
@@ -119,7 +119,7 @@ class Worker:
                     self._lost(error, wait)
                     self._stopping.wait(wait)
                     wait = min(2 * wait, LONGEST_RECONNECT_SECONDS)
-            self._finish()
+            self.lanes.finish(self.settings.shutdown_timeout, self._bell, self._tell_outcome)
         finally:
             self.close()
 
@@ -164,35 +164,25 @@ class Worker:
                 self._read()
                 self.keeper.begin(self._scene())
                 next_tick = time.monotonic() + self.settings.scheduler_interval_ms / 1000
-            self._look()
             self._collect()
+            self._begin_if_due()  # what waits for a lane is known: first of all it gets it
+            if self._has_lane or time.monotonic() >= self._looked + BUSY_SECONDS:
+                self._look()
+                self._begin_if_due()
             if self.settings.refresh_timeout:
                 self.lanes.cancel(self.settings.refresh_timeout)
-            if self._restless or (self._look_again and self.clock() >= self._look_again):
-                self._begin()
             if self._wait(next_tick):
                 next_tick = time.monotonic()
 
     def _wait(self, next_tick: float) -> bool:
         """Until there is something to look at; whether the catalog has changed."""
-        seconds = min(self.wake.seconds, next_tick - time.monotonic())
+        pace = self.wake.seconds if self._has_lane else BUSY_SECONDS
+        seconds = min(pace, next_tick - time.monotonic())
         if self._look_again is not None:
             seconds = min(seconds, (self._look_again - self.clock()).total_seconds())
         if not self._restless:
             self._bell.wait(seconds, self.connection.fileno())
         return any(self.connection.notifies(timeout=0))
-
-    def _finish(self) -> None:
-        """Leaves the refreshes under way their time, then cancels them."""
-        patience = time.monotonic() + self.settings.shutdown_timeout
-        end = patience + CANCELLED_SECONDS
-        while self.lanes.running and time.monotonic() < end:
-            for outcome in self.lanes.finished():
-                self._tell_outcome(outcome)
-            if time.monotonic() >= patience:
-                self.lanes.cancel()
-            if self.lanes.running:
-                self._bell.wait(0.1)
 
     def _reconnect(self) -> None:
         self._reloading.clear()
@@ -247,6 +237,7 @@ class Worker:
 
     def _look(self) -> None:
         """For requests, and for changes."""
+        self._looked = time.monotonic()
         if self._is_asked() or self.requests.is_old:
             self._look_for_requests()
         spared = self.lanes.busy | self._changed.keys() | self.retries.waiting(self.clock())
@@ -273,6 +264,14 @@ class Worker:
         return self.requests.open(self.wake.request_number) - self._skipped
 
     # --- beginning --------------------------------------------------------------------------
+
+    @property
+    def _has_lane(self) -> bool:
+        return len(self.lanes.running) < self.settings.max_concurrent_refreshes
+
+    def _begin_if_due(self) -> None:
+        if self._restless or (self._look_again and self.clock() >= self._look_again):
+            self._begin()
 
     def _begin(self) -> None:
         self._restless = False
