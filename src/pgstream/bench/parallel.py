@@ -31,7 +31,7 @@ SETTLE_SECONDS = 0.5
 """Until the worker has done what the last round left."""
 WARMING, MEASURED = 2, 3
 """Rounds of a worker. In the first ones it opens connections and makes plans."""
-JAVA_WARMING = 8
+JAVA_WARMING = 24
 """Rounds before all that count: Java compiles what it runs often, on the same processors."""
 CHANGE = "UPDATE {table} SET v = v + 1 WHERE id <= 10"
 
