@@ -15,11 +15,9 @@ from pgstream.schedule.keeper import Keeper, Scene
 from pgstream.settings import Settings
 from wal_capture import (
     REPLICATOR,
-    Replica,
     mode,
     needs_reinit,
     pass_time,
-    read_by,
     settled,
     slots,
     triggers,
@@ -28,23 +26,6 @@ from wal_capture import (
 pytestmark = pytest.mark.postgres
 
 ALICE = "pgs_test_alice"
-
-
-@pytest.fixture
-def t(replicator):
-    """Captured by triggers."""
-    replicator.execute("CREATE TABLE t (id int, v text)")
-    replicator.execute("ALTER TABLE t REPLICA IDENTITY FULL")
-    read_by(replicator, "t")
-    return replicator
-
-
-@pytest.fixture
-def replica(t, wal_database):
-    reader, beside = wal_database.connect(REPLICATOR), wal_database.connect(REPLICATOR)
-    found = Replica(reader, beside, "t")
-    found.populate()
-    return found
 
 
 @pytest.fixture

@@ -17,28 +17,17 @@ from pgstream.database import migrate
 from pgstream.engine.spark.session import Sessions
 from pgstream.schedule.worker import Worker
 from pgstream.settings import Settings
-from wal_capture import REPLICATOR, Replica, mode, oid, read_by, settled
+from wal_capture import REPLICATOR, Replica, mode, oid, settled
 
 pytestmark = pytest.mark.postgres
 
 
 @pytest.fixture
-def t(replicator):
-    replicator.execute("CREATE TABLE t (id int, v text)")
-    replicator.execute("ALTER TABLE t REPLICA IDENTITY FULL")
-    read_by(replicator, "t")
-    settled(replicator)
-    assert mode(replicator, "t") == "WAL"
-    return replicator
-
-
-@pytest.fixture
-def replica(t, wal_database):
-    """Populated."""
-    reader, beside = wal_database.connect(REPLICATOR), wal_database.connect(REPLICATOR)
-    found = Replica(reader, beside, "t")
-    found.populate()
-    return found
+def t(t):
+    """Captured from the WAL."""
+    settled(t)
+    assert mode(t, "t") == "WAL"
+    return t
 
 
 def test_what_commits_between_the_snapshot_and_decoding_waits_for_the_next_refresh(t, replica):

@@ -31,23 +31,6 @@ pytestmark = pytest.mark.postgres
 ALICE = "pgs_test_alice"
 
 
-@pytest.fixture
-def t(replicator):
-    """Captured by triggers."""
-    replicator.execute("CREATE TABLE t (id int, v text)")
-    replicator.execute("ALTER TABLE t REPLICA IDENTITY FULL")
-    read_by(replicator, "t")
-    return replicator
-
-
-@pytest.fixture
-def replica(t, wal_database):
-    reader, beside = wal_database.connect(REPLICATOR), wal_database.connect(REPLICATOR)
-    found = Replica(reader, beside, "t")
-    found.populate()
-    return found
-
-
 def test_the_setting_decides(t):
     settled(t, "trigger")
     assert (mode(t, "t"), triggers(t, "t"), slots(t)) == ("TRIGGER", 4, [])
