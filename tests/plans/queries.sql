@@ -12,6 +12,11 @@ SELECT o.id FROM orders o WHERE EXISTS (SELECT 1 FROM returns r WHERE r.order_id
 -- not_exists
 SELECT o.id FROM orders o WHERE NOT EXISTS (SELECT 1 FROM returns r WHERE r.order_id = o.id)
 
+-- exists_beside_not_exists
+SELECT o.id, c.name FROM orders o JOIN customers c ON c.id = o.customer
+WHERE EXISTS (SELECT 1 FROM returns r WHERE r.order_id = o.id AND r.amount > o.amount)
+  AND NOT EXISTS (SELECT 1 FROM returns r WHERE r.order_id = o.id AND r.reason = c.region)
+
 -- in_groups
 SELECT o.id, o.amount FROM orders o
 WHERE o.customer IN (SELECT customer FROM orders GROUP BY customer HAVING sum(amount) > 300)

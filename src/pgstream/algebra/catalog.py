@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from pgstream.algebra.operators.scan import Source
+from pgstream.algebra.operators.scan import UNKNOWN_PER_VALUE, Source
 from pgstream.algebra.types import Type
 from pgstream.sql.facts import Facts
+
+
+class Frequency(NamedTuple):
+    """How many rows are expected to have the same value of a column, and how many to have none."""
+
+    per_value: float = UNKNOWN_PER_VALUE
+    nulls: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +26,8 @@ class Relation:
     columns: tuple[tuple[str, Type], ...]
     used: frozenset[str]
     primary_key: frozenset[str] = frozenset()
-    per_value: Mapping[str, float] = field(default_factory=dict)
-    """How many rows are expected to have the same value of a column, where that is known."""
+    frequencies: Mapping[str, Frequency] = field(default_factory=dict)
+    """Of the columns of which they are known."""
 
 
 class Catalog(Facts, Protocol):

@@ -48,7 +48,7 @@ def tpch(
 ) -> None:
     """Measure TPC-H's 22 queries beside PostgreSQL's own REFRESH and FULL.
 
-    Its rows are made by tpchgen-cli: pip install 'pgstream[bench]'. Exit code 1 if a query fails
+    Its rows are made by tpchgen-cli: pip install 'pgstream\\[bench]'. Exit code 1 if a query fails
     or is not exact.
 
     Example: pgstream bench tpch --scale 0.01 --query q1,q18

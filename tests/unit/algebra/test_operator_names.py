@@ -37,6 +37,7 @@ REASONS: dict[str, tuple[str, str]] = {
         "Consolidate Join Lookup Partners Scan Stored",
         "is about inner joins alone, and reads their tables",
     ),
+    "algebra/calculus/touched_keys.py": ("Consolidate", "what has not changed cancels out"),
     "algebra/calculus/recursion.py": (
         "Consolidate Lookup Parameter Project RowId Scan Shared Stored Working",
         "builds the trees of a recursive CTE, and finds out whether a query shows its table whole",

@@ -38,6 +38,10 @@ def test_every_command_can_use_an_embedded_server(name: str) -> None:
     assert "PGSTREAM_DSN" in text
 
 
+def test_help_shows_brackets() -> None:
+    assert "pip install 'pgstream[bench]'" in help_of("bench", "tpch")
+
+
 def test_help_imports_neither_spark_nor_the_driver() -> None:
     code = (
         "import sys; from pgstream.cli.app import app\n"

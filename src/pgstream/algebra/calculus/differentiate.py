@@ -9,9 +9,10 @@ source whose change is empty prunes every term that depends on it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from pgstream.algebra.calculus.restrict import restrict
-from pgstream.algebra.calculus.two_terms import shorter
+from pgstream.algebra.calculus.shorter import shorter
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.negate import Consolidate, Negate, over
 from pgstream.algebra.operators.node import Keys, Node
@@ -20,6 +21,8 @@ from pgstream.algebra.operators.scan import Part, Scan
 from pgstream.algebra.operators.union_all import UnionAll
 
 Changed = Mapping[int, frozenset[Part]]
+MOST_KEPT = 128
+"""Trees of changes, of up to some hundred nodes each."""
 
 
 class Differential:
@@ -60,8 +63,14 @@ class TermByTerm(Differential):
 
 
 def differentiate(tree: Node, changed: Changed) -> Node | None:
-    """The change of the tree's result, consolidated; None if nothing can change."""
-    delta = Differential(changed).delta(tree)
+    """The change of the tree's result, consolidated; None if nothing can change. Refresh after
+    refresh the same sources change, so what was found last is kept."""
+    return _differentiated(tree, frozenset(changed.items()))
+
+
+@lru_cache(MOST_KEPT)
+def _differentiated(tree: Node, changed: frozenset[tuple[int, frozenset[Part]]]) -> Node | None:
+    delta = Differential(dict(changed)).delta(tree)
     return delta and Consolidate(unconsolidated(delta))
 
 

@@ -39,30 +39,10 @@ MOST_PARTNERS = 10.0
 """How many rows of the whole join a row of one of its relations may be expected to have."""
 
 
-def shorter(node: Node, plain: Node | None, change: Calculus) -> Node | None:
-    """The change of the node: `plain` by its own rule, unless two joins name fewer relations."""
-    if plain is None or not isinstance(node, Join):
-        return plain
-    found = two_terms(node, change)
-    if found is None:
-        return plain
-    return found if named_relations(found) < named_relations(plain) else plain
-
-
-def named_relations(tree: Node) -> int:
-    """How many relations a statement names that computes the tree."""
-    known: dict[Node, int] = {}
-
-    def count(node: Node) -> int:
-        if node not in known:
-            known[node] = 1 if node.is_one_relation else sum(map(count, node.parts))
-        return known[node]
-
-    return count(tree)
-
-
 def two_terms(node: Node, change: Calculus) -> Node | None:
     """None where the rule does not apply."""
+    if not isinstance(node, Join):
+        return None
     relations = joined_relations(node)
     if len(relations) < FEWEST_RELATIONS:
         return None

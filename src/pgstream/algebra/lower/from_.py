@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from pgstream.algebra.catalog import Relation
+from pgstream.algebra.catalog import Frequency, Relation
 from pgstream.algebra.expressions import (
     Expression,
     Ref,
@@ -34,7 +34,7 @@ from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.project import Project, pick
-from pgstream.algebra.operators.scan import UNKNOWN_PER_VALUE, Field, Scan
+from pgstream.algebra.operators.scan import Field, Scan
 from pgstream.algebra.placement.canonical import (
     canonical_text,
     canonical_type,
@@ -42,6 +42,7 @@ from pgstream.algebra.placement.canonical import (
 )
 from pgstream.algebra.placement.push_down import outer_join, push_down
 from pgstream.algebra.placement.spark_list import spark_refusal
+from pgstream.algebra.types import Type
 from pgstream.errors import UnsupportedConstruct
 from pgstream.sql.walk import is_function, is_join, is_subquery
 from pgstream.sql.walk import parts as parts_of
@@ -279,11 +280,7 @@ def _table(node: exp.Table, offset: int, scope: Scope) -> Lowered:
     alias = node.alias or node.name
     relation = scope.catalog.relation(node.db, node.name)
     shown = dict(zip((c for c, _ in relation.columns), renames(node), strict=False))
-    fields = [
-        Field(c, t, per_value=relation.per_value.get(c, UNKNOWN_PER_VALUE))
-        for c, t in relation.columns
-        if c in relation.used
-    ]
+    fields = [_field(c, t, relation) for c, t in relation.columns if c in relation.used]
     names = [shown.get(f.name, f.name) for f in fields]
     for hoist in hoists_of(alias, scope):
         fields.append(computed(hoist, relation, scope))
@@ -292,6 +289,11 @@ def _table(node: exp.Table, offset: int, scope: Scope) -> Lowered:
     whole = relation.primary_key <= {f.name for f in fields}
     key = tuple(shown.get(n, n) for n in sorted(relation.primary_key)) if whole else ()
     return scan, scope.having(Table(alias, offset, tuple(names), scan.columns, scan, key))
+
+
+def _field(name: str, type_: Type, relation: Relation) -> Field:
+    known = relation.frequencies.get(name, Frequency())
+    return Field(name, type_, per_value=known.per_value, nulls=known.nulls)
 
 
 def hoists_of(alias: str, scope: Scope) -> list[Hoist]:

@@ -79,6 +79,16 @@ class Pairing(Node):
         return False
 
     @property
+    def is_linear_left(self) -> bool:
+        """Whether it treats each row of its left side by itself, and its right side by keys."""
+        return False
+
+    @property
+    def keeps_left(self) -> bool:
+        """Whether it shows rows of its left side that have no partner."""
+        return False
+
+    @property
     def left_keys(self) -> tuple[int, ...]:
         return tuple(left for left, _ in self.on)
 

@@ -26,6 +26,9 @@ class Leaf(Node):
         """Few: it is a change, or made of one."""
         return 1.0
 
+    def rows_without_key(self, indexes: tuple[int, ...]) -> float:
+        return 0.0
+
     def gives_nothing(self, is_empty: IsEmpty) -> bool:
         return False
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self
 
 from pgstream.algebra.expressions import Expression, to_postgres, travelling, values_read
@@ -84,11 +85,11 @@ class Node(metaclass=Interned):
     def describe(self) -> str:
         """One line about it, as explain shows it."""
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[Node, ...]:
         return tuple(self._held(Node))
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Node, ...]:
         """All that it reads: the keys by which it reads, if any, and its inputs."""
         keys = getattr(self, "keys", None)
@@ -180,6 +181,11 @@ class Node(metaclass=Interned):
         below = self.shown_by(indexes)
         return MANY if below is None else sum(node.rows_per_key(part) for node, part in below)
 
+    def rows_without_key(self, indexes: tuple[int, ...]) -> float:
+        """How many of its rows are expected to have a NULL among these columns."""
+        below = self.shown_by(indexes)
+        return MANY if below is None else sum(node.rows_without_key(part) for node, part in below)
+
     @property
     def is_at_hand(self) -> bool:
         """Whether its rows are at hand before Spark runs the tree above it."""
@@ -189,6 +195,11 @@ class Node(metaclass=Interned):
     def is_one_relation(self) -> bool:
         """Whether a statement names one relation for it, whatever it is made of."""
         return self.is_at_hand
+
+    @cached_property
+    def named_relations(self) -> int:
+        """How many relations a statement names that computes it."""
+        return 1 if self.is_one_relation else sum(part.named_relations for part in self.parts)
 
     @property
     def only_arranges(self) -> bool:

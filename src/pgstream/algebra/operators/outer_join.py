@@ -22,11 +22,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgstream.algebra.expressions import Expression, conjunction, refs, shift
+from pgstream.algebra.operators.by_both_keys import by_both_keys
 from pgstream.algebra.operators.filter import Filter
 from pgstream.algebra.operators.join import Pairing, key_pair
 from pgstream.algebra.operators.key_filter import key_filtered
 from pgstream.algebra.operators.linear_left import linear_left_delta
-from pgstream.algebra.operators.negate import negate, over
 from pgstream.algebra.operators.node import (
     Calculus,
     ColumnsOf,
@@ -38,8 +38,6 @@ from pgstream.algebra.operators.node import (
     Refusal,
     Restrict,
 )
-from pgstream.algebra.operators.project import pick
-from pgstream.algebra.operators.union_all import add
 from pgstream.errors import UnsupportedExpression
 
 
@@ -48,31 +46,21 @@ class OuterJoin(Pairing):
     keeps_right: bool = False
     """FULL: rows of the right side without a partner are kept too."""
 
+    @property
+    def is_linear_left(self) -> bool:
+        return not self.keeps_right
+
+    @property
+    def keeps_left(self) -> bool:
+        return True
+
     def describe(self) -> str:
         return self.words("FullJoin" if self.keeps_right else "LeftJoin")
 
     def delta(self, change: Calculus) -> Node | None:
         if not self.keeps_right:
             return linear_left_delta(self, change)
-        left, right = change.delta(self.left), change.delta(self.right)
-        # A sum of keys, never consolidated: +1 on one side and −1 on the other is still a key.
-        touched = add(
-            left and pick(left, self.left_keys),
-            right and pick(right, self.right_keys),
-        )
-        if touched is None:
-            return None
-        after = self._of_keys(touched, change.after(self.left), change.after(self.right), change)
-        before = self._of_keys(touched, change.before(self.left), change.before(self.right), change)
-        return add(after, negate(before))
-
-    def _of_keys(self, touched: Node, left: Node, right: Node, change: Calculus) -> Node:
-        """The join of the rows with the touched keys; of all rows, where it has no equality."""
-        if self.on:
-            every = tuple(range(len(self.on)))
-            left = change.restrict(left, self.left_keys, Keys(touched, every))
-            right = change.restrict(right, self.right_keys, Keys(touched, every))
-        return over(self, left, right)
+        return by_both_keys(self, change, nulls=(True, True))
 
     def restrict(self, indexes: tuple[int, ...], keys: Keys, down: Restrict) -> Node | None:
         """Like a join, as long as no row that is padded on the wanted columns is wanted.

@@ -59,7 +59,7 @@ class Field:
     """A column of the table, or an expression that PostgreSQL computes while it reads.
 
     `equal_to` names the column of which the expression is the canonical value. `per_value` is how
-    many rows PostgreSQL's statistics expect to have the same value.
+    many rows PostgreSQL's statistics expect to have the same value, `nulls` how many to have none.
     """
 
     name: str
@@ -67,6 +67,7 @@ class Field:
     sql: str | None = None
     equal_to: str | None = None
     per_value: float = UNKNOWN_PER_VALUE
+    nulls: float = 0.0
 
     @property
     def written(self) -> str:
@@ -102,6 +103,9 @@ class Scan(Leaf):
 
     def rows_per_key(self, indexes: tuple[int, ...]) -> float:
         return min((self.fields[i].per_value for i in indexes), default=MANY) * self.share
+
+    def rows_without_key(self, indexes: tuple[int, ...]) -> float:
+        return sum(self.fields[i].nulls for i in indexes) * self.share
 
     def delta(self, change: Calculus) -> Node | None:
         return add(*(self.changed(part, change) for part in Part))

@@ -44,6 +44,14 @@ class SemiJoin(Pairing):
     def only_tests(self) -> bool:
         return True
 
+    @property
+    def is_linear_left(self) -> bool:
+        return True
+
+    @property
+    def keeps_left(self) -> bool:
+        return self.anti
+
     def describe(self) -> str:
         return self.words("AntiJoin" if self.anti else "SemiJoin")
 

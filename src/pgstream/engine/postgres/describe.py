@@ -14,7 +14,7 @@ from pgstream.algebra.types import Equality, Type
 from pgstream.engine.postgres.constraints import not_null, unique_keys
 from pgstream.engine.postgres.equalities import equality_of
 from pgstream.engine.postgres.operands import operands
-from pgstream.engine.postgres.statistics import per_value, share
+from pgstream.engine.postgres.statistics import frequencies, share
 from pgstream.errors import QueryError, UnknownName, UnsupportedConstruct, UnsupportedType
 from pgstream.sql.facts import Name, Output
 
@@ -145,7 +145,7 @@ class PostgresCatalog:
         ).fetchall()
         used = self.used.get(relid, frozenset())
         primary = frozenset(name for (name,) in key)
-        return Relation(source, tuple(columns), used, primary, per_value(self.connection, source))
+        return Relation(source, tuple(columns), used, primary, frequencies(self.connection, source))
 
     def unique_keys(self, source: Source) -> list[frozenset[str]]:
         found = unique_keys(self.connection, (source.relid,))

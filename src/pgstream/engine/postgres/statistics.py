@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from pgstream.algebra.catalog import Frequency
 from pgstream.algebra.operators.scan import Source
 from pgstream.engine.postgres.queries import expected_size
 
@@ -22,6 +23,8 @@ ROWS_OF_A_KEY = 10
 class TableStatistics:
     rows: float = 0.0
     distinct: Mapping[str, float] = field(default_factory=dict)
+    nulls: Mapping[str, float] = field(default_factory=dict)
+    """How many rows have no value in a column."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +58,15 @@ def read_statistics(
     return PostgresStatistics({(row[0], row[1]): _table(*row[2:]) for row in found})
 
 
-def per_value(connection: psycopg.Connection, source: Source) -> dict[str, float]:
-    """How many rows are expected to have the same value of a column, where that is known."""
+def frequencies(connection: psycopg.Connection, source: Source) -> dict[str, Frequency]:
+    """Of the columns of which that is known."""
     table = read_statistics(connection, [source]).tables.get((source.schema, source.name))
     if table is None:
         return {}
-    return {column: max(table.rows / n, 1.0) for column, n in table.distinct.items()}
+    return {
+        column: Frequency(max(table.rows / n, 1.0), table.nulls.get(column, 0.0))
+        for column, n in table.distinct.items()
+    }
 
 
 def share(connection: psycopg.Connection, source: Source, condition: str) -> float:
@@ -76,6 +82,12 @@ def _query() -> bytes:
     return resources.files(__package__).joinpath("statistics.sql").read_bytes()
 
 
-def _table(rows: float, known: Mapping[str, Any], unique: Iterable[str]) -> TableStatistics:
+def _table(
+    rows: float, known: Mapping[str, Any], nulls: Mapping[str, float], unique: Iterable[str]
+) -> TableStatistics:
     distinct = {column: max(-n * rows if n < 0 else n, 1.0) for column, n in known.items() if n}
-    return TableStatistics(rows, {**distinct, **dict.fromkeys(unique, max(rows, 1.0))})
+    return TableStatistics(
+        rows,
+        {**distinct, **dict.fromkeys(unique, max(rows, 1.0))},
+        {column: share * rows for column, share in nulls.items()},
+    )

@@ -1,5 +1,5 @@
--- Of each table: how many rows it may have, how many different values its columns have, and which
--- of them are unique. A table that was never analyzed has some 60 rows on a page. Of a partitioned
+-- Of each table: how many rows it may have, how many different values its columns have, what share of
+-- them is NULL, and which of them are unique. A table that was never analyzed has some 60 rows on a page. Of a partitioned
 -- table the statistics of all its rows count.
 WITH asked AS (
     SELECT c.oid, a.schema, a.name
@@ -20,7 +20,8 @@ WITH asked AS (
                          ELSE greatest(reltuples, 0) END)::float8 AS rows
     FROM parts GROUP BY oid
 ), columns AS (
-    SELECT asked.oid, jsonb_object_agg(s.attname, s.n_distinct ORDER BY s.inherited) AS known
+    SELECT asked.oid, jsonb_object_agg(s.attname, s.n_distinct ORDER BY s.inherited) AS known,
+           jsonb_object_agg(s.attname, s.null_frac ORDER BY s.inherited) AS nulls
     FROM asked JOIN pg_stats s ON s.schemaname = asked.schema AND s.tablename = asked.name
     WHERE s.schemaname = ANY (%(schemas)s::text[]) AND s.tablename = ANY (%(names)s::text[])
     GROUP BY asked.oid
@@ -32,5 +33,5 @@ WITH asked AS (
     GROUP BY asked.oid
 )
 SELECT asked.schema, asked.name, coalesce(sizes.rows, 0), coalesce(columns.known, '{}'),
-       coalesce(keys.columns, '{}')
+       coalesce(columns.nulls, '{}'), coalesce(keys.columns, '{}')
 FROM asked LEFT JOIN sizes USING (oid) LEFT JOIN columns USING (oid) LEFT JOIN keys USING (oid)

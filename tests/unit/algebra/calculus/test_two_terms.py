@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pgstream.algebra.calculus.differentiate import Differential, differentiate
-from pgstream.algebra.calculus.two_terms import named_relations, two_terms
+from pgstream.algebra.calculus.two_terms import two_terms
 from pgstream.algebra.expressions import Call, Literal, Ref
 from pgstream.algebra.operators.aggregate import Aggregate, AggregateCall
 from pgstream.algebra.operators.filter import Filter
@@ -24,26 +21,16 @@ from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.partners import Partners
 from pgstream.algebra.operators.project import Project, pick
-from pgstream.algebra.operators.scan import Field, Lookup, Part, Scan, Source
+from pgstream.algebra.operators.scan import Lookup, Part, Scan
 from pgstream.algebra.operators.semi_join import SemiJoin
 from pgstream.algebra.types import BIGINT, BOOLEAN, INTEGER
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from law_cases import tables
-from reference import World, ZSet, evaluate, minus, plus
+from changed_worlds import COMMITTED, SCANS, difference, table, worlds
+from reference import World, evaluate, plus
 
-COMMITTED = frozenset((Part.COMMITTED,))
-
-
-def table(relid: int, per_value: float = 1.0) -> Scan:
-    """Statistics say that a value is there once; the rows of the tests do not care."""
-    fields = tuple(Field(name, INTEGER, per_value=per_value) for name in ("k", "x"))
-    return Scan(Source(relid, "public", f"t{relid}", is_stream=relid > 2), fields)
-
-
-A, B, C, D = SCANS = tuple(map(table, (1, 2, 3, 4)))
+A, B, C, D = SCANS
 FEW_C, FEW_D = replace(C, share=0.1), replace(D, share=0.01)
-BOTH = tuple(frozenset(parts) for n in (1, 2) for parts in combinations(Part, n))
 X = Ref(1, INTEGER)
 LESS = Call("<", (X, Ref(3, INTEGER)), BOOLEAN)
 POSITIVE = Call(">", (X, Literal("0", INTEGER)), BOOLEAN)
@@ -102,26 +89,6 @@ PLAIN = {
 }
 
 
-@st.composite
-def worlds(draw: st.DrawFn) -> tuple[World, dict[int, frozenset[Part]]]:
-    """Any of the tables change, in any of the parts that they may."""
-    stored, committed, pending, changed = {}, {}, {}, {}
-    for scan in SCANS:
-        relid = scan.source.relid
-        parts = draw(st.sampled_from((frozenset(), *(BOTH if relid > 2 else (COMMITTED,)))))
-        before, now, after = draw(tables), draw(tables), draw(tables)
-        stored[relid] = now
-        committed[relid] = difference(now, before) if Part.COMMITTED in parts else Counter()
-        pending[relid] = difference(after, now) if Part.PENDING in parts else Counter()
-        if parts:
-            changed[relid] = parts
-    return World(stored, committed, pending), changed
-
-
-def difference(after: ZSet, before: ZSet) -> ZSet:
-    return plus(after, minus(before))
-
-
 @pytest.mark.parametrize("name", JOINS)
 @settings(max_examples=60, deadline=None)
 @given(found=worlds())
@@ -166,7 +133,7 @@ def star(tables: list[Scan]) -> Node:
 def relations_named(tree: Node, changed: int) -> int:
     delta = differentiate(tree, dict.fromkeys(range(1, changed + 1), COMMITTED))
     assert delta is not None
-    return named_relations(delta)
+    return delta.named_relations
 
 
 @pytest.mark.parametrize("form", [chain, star])
