@@ -10,7 +10,14 @@ from psycopg import sql
 from pgstream.algebra.operators.first_rows import FirstKeys
 from pgstream.algebra.operators.order import Order
 from pgstream.algebra.operators.scan import Field, Scan
-from pgstream.engine.postgres.queries import ONE, item, key_type, looked_up, reading_query
+from pgstream.engine.postgres.queries import (
+    ONE,
+    item,
+    key_type,
+    looked_up,
+    reading_query,
+    text_array,
+)
 from pgstream.engine.rows import as_texts
 
 CHANGED = sql.Identifier("__pgs_changed")
@@ -25,7 +32,7 @@ def first_query(
     types = [*(key_type(column.type) for column in keys.columns), sql.SQL("bigint")]
     names = [*(sql.Identifier(f"__pgs_key_{i}") for i in range(len(fields))), CHANGED]
     arrays = [
-        sql.SQL("{}::text[]::{}[]").format(sql.Literal(as_texts(values.column(i))), type_)
+        sql.SQL("{}::{}[]").format(text_array(as_texts(values.column(i))), type_)
         for i, type_ in enumerate(types)
     ]
     conditions: list[sql.Composable] = [

@@ -16,6 +16,7 @@ from pgstream.algebra.operators.first_rows import FirstKeys
 from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.scan import Field, Lookup, Scan, Stored
 from pgstream.algebra.types import TEXT
+from pgstream.database.quoting import raw
 from pgstream.engine.postgres.first_query import first_query
 from pgstream.engine.postgres.queries import (
     ONE,
@@ -93,8 +94,8 @@ class Leaves:
 
     def _where(self, scan: Scan, where: sql.Composable | None, placed: bool) -> Bound | None:
         fields = (*scan.fields, PLACE) if placed else scan.fields
-        query = reading_query(fields, _table(scan), where, ONE)
-        text = query.as_string(self.reader)
+        text = reading_query(fields, _table(scan), where, ONE).as_string(self.reader)
+        query = raw(text)  # keys are written once
         if text not in self._read:  # other keys of the tree may have the same values
             fits = self._fits(scan, query)
             read = self._placed if placed else self._counted
@@ -121,8 +122,9 @@ class Leaves:
         """What is read once; None if the driver has no room for it."""
         text = query.as_string(self.reader)
         if text not in self._read:
-            fits = self._fits(scan, query)
-            self._read[text] = self._counted(scan, query) if fits else None
+            written = raw(text)
+            fits = self._fits(scan, written)
+            self._read[text] = self._counted(scan, written) if fits else None
         return self._read[text]
 
     def _whole(self, scan: Scan) -> Bound:

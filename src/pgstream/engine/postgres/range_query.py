@@ -9,7 +9,14 @@ from psycopg import sql
 
 from pgstream.algebra.operators.ranges import Ranges
 from pgstream.algebra.operators.scan import Field, Scan
-from pgstream.engine.postgres.queries import ONE, key_type, looked_up, passing, reading_query
+from pgstream.engine.postgres.queries import (
+    ONE,
+    key_type,
+    looked_up,
+    passing,
+    reading_query,
+    text_array,
+)
 from pgstream.engine.rows import as_texts
 
 LOW, HIGH = sql.Identifier("__pgs_low"), sql.Identifier("__pgs_high")
@@ -25,7 +32,7 @@ def range_query(
     types = [*(key_type(c.type) for c in ranges.columns), bound, bound]
     names = [*(sql.Identifier(f"__pgs_key_{i}") for i in range(len(keys))), LOW, HIGH]
     arrays = [
-        sql.SQL("{}::text[]::{}[]").format(sql.Literal(as_texts(values.column(i))), type_)
+        sql.SQL("{}::{}[]").format(text_array(as_texts(values.column(i))), type_)
         for i, type_ in enumerate(types)
     ]
     table = sql.SQL("{} CROSS JOIN unnest({}) AS __pgs_ranges({})").format(

@@ -11,7 +11,7 @@ from pgstream.algebra.operators.parameter import Parameter
 from pgstream.algebra.operators.scan import Field
 from pgstream.algebra.placement.canonical import canonical_field
 from pgstream.engine.postgres.describe import PostgresCatalog
-from pgstream.engine.postgres.queries import key_condition
+from pgstream.engine.postgres.queries import key_condition, text_array
 from type_cases import CASES, TYPES, WITHOUT_EQUALITY, literal
 
 
@@ -37,6 +37,14 @@ def test_keys_of_every_type_find_their_rows(database) -> None:
         assert found(connection, field, [case.other, case.first]) == same | {2}, case.type
         if case in CASES:
             assert found(connection, canonical_field(field), [case.second]) == same, case.type
+
+
+def test_an_array_of_any_texts(database) -> None:
+    texts = ["", "NULL", None, "a,b", '{"x"}', "\\", '\\"', "it's", " x ", "E'\\n'", "%s {} ü\n\t"]
+    query = sql.SQL("SELECT {}").format(text_array(texts))
+    assert database.connect().execute(query).fetchone() == (texts,)
+    nothing = sql.SQL("SELECT {}").format(text_array([]))
+    assert database.connect().execute(nothing).fetchone() == ([],)
 
 
 def found(connection: psycopg.Connection, field: Field, texts: list[str | None]) -> set[int]:
