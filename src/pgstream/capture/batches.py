@@ -17,11 +17,12 @@ def delete_batch(
     parameters: tuple[Any, ...] = (),
     batch: int = BATCH,
 ) -> psycopg.Cursor[Any]:
-    """Some of the rows that the condition holds for."""
+    """Some of the rows that the condition holds for. Planned each time: by a plan that was made
+    while the buffer was empty, each row would be compared with each place."""
     statement = sql.SQL(
         "DELETE FROM {b} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {b} WHERE {c} LIMIT {n}))"
     ).format(b=buffer, c=condition, n=sql.Literal(batch))
-    return connection.execute(statement, parameters)
+    return connection.execute(statement, parameters, prepare=False)
 
 
 def delete_in_batches(

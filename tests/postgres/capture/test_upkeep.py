@@ -18,7 +18,7 @@ from pgstream.capture.limit import empty_buffer
 from pgstream.capture.names import find_buffer
 from pgstream.capture.unseen import unseen
 from pgstream.catalog.trim import trim_history
-from pgstream.database.connection import connect
+from pgstream.database.connection import PREPARE_AFTER, connect, connect_to_catalog
 from pgstream.schedule.upkeep import Upkeep
 from pgstream.settings import Settings
 
@@ -222,6 +222,16 @@ def test_batches(t, own):
     t.execute("INSERT INTO t SELECT i, i, '{}' FROM generate_series(1, 25) i")
     assert delete_in_batches(own, find_buffer(own, oid(t)), sql.SQL("id > %s"), (5,), batch=7) == 20
     assert rows_left(t) == 5
+
+
+def test_no_plan_outlives_the_size_of_a_buffer(t, database):
+    """Made while a buffer is empty, a plan compares each of its rows with each place."""
+    with connect_to_catalog(database.dsn, "test") as catalog:
+        buffer = find_buffer(catalog, oid(t))
+        for _ in range(2 * PREPARE_AFTER):
+            delete_in_batches(catalog, buffer, sql.SQL("__pgs_xid < %s::xid8"), ("9",))
+        kept = catalog.execute("SELECT statement FROM pg_prepared_statements").fetchall()
+    assert [text for (text,) in kept if buffer.as_string() in text] == []
 
 
 # --- the worker's round --------------------------------------------------------------------------
