@@ -50,6 +50,19 @@ QUERIES = (
     f"SELECT c.id, p.id AS part, count(DISTINCT l.quantity) AS n {ALL} GROUP BY c.id, p.id",
     f"SELECT DISTINCT c.name, m.name AS maker {ALL}",
 )
+# Rows with and without partners, of joins: both sides change. Some keys are NULL.
+BESIDE = (
+    "SELECT o.id, c.name FROM orders o JOIN customers c ON o.customer = c.id"
+    " WHERE EXISTS (SELECT FROM lines l WHERE l.order_id = o.id AND l.quantity > c.id % 3)"
+    " AND NOT EXISTS (SELECT FROM lines l JOIN parts p ON l.part = p.id"
+    "                 WHERE l.order_id = o.id AND p.price < l.quantity * c.id)",
+    "SELECT o.id, c.name, b.name AS boss, l.part FROM orders o"
+    " LEFT JOIN customers c ON o.customer = c.id LEFT JOIN customers b ON c.boss = b.id"
+    " LEFT JOIN lines l ON l.order_id = o.id AND l.quantity > 1",
+    "SELECT c.id, d.name, b.name AS boss FROM customers c JOIN customers d ON c.id = d.id"
+    " LEFT JOIN customers b ON c.boss = b.id"
+    " WHERE NOT EXISTS (SELECT FROM orders o WHERE o.customer = c.boss AND o.day > '2026-01-25')",
+)
 EVERYWHERE = (
     "UPDATE makers SET name = name || '!' WHERE id = 3;"
     " UPDATE parts SET maker = 4 WHERE id IN (3, 30);"
@@ -77,9 +90,13 @@ def test_all_tables_change_at_once(shop: PgStream) -> None:
     assert_all_stay_exact(shop, QUERIES, EVERYWHERE)
 
 
+def test_both_sides_change_of_joins_with_and_without_partners(shop: PgStream) -> None:
+    assert_all_stay_exact(shop, BESIDE, EVERYWHERE)
+
+
 def test_executors_read_the_rows(shop: PgStream) -> None:
     send(shop, "slices")
-    assert_all_stay_exact(shop, QUERIES[1:3], EVERYWHERE[:2])
+    assert_all_stay_exact(shop, (*QUERIES[1:3], *BESIDE[:2]), EVERYWHERE[:2])
 
 
 def test_executors_find_rows_that_others_found(
