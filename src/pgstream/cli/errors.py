@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import signal
+import threading
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -24,7 +26,7 @@ class Commands(TyperGroup):
     """The group of all commands: what they raise ends here."""
 
     def invoke(self, ctx: Any) -> Any:
-        with _shown_warnings():
+        with _shown_warnings(), _ended_in_order():
             try:
                 return super().invoke(ctx)
             except Exception as error:
@@ -79,6 +81,23 @@ def _known(error: Exception) -> PgStreamError:
 def _is_typers_own(error: Exception) -> bool:
     """Usage errors, exits and aborts, which Typer shows itself."""
     return isinstance(error, typer.Exit | typer.Abort) or hasattr(error, "exit_code")
+
+
+@contextlib.contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """SIGTERM ends a command as Ctrl-C does: a server that it started ends with it."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager
