@@ -26,6 +26,12 @@ class TableStatistics:
     nulls: Mapping[str, float] = field(default_factory=dict)
     """How many rows have no value in a column."""
 
+    def frequency(self, column: str) -> Frequency:
+        nulls = self.nulls.get(column, 0.0)
+        if column not in self.distinct:  # such as one that is NULL in every row
+            return Frequency(nulls=nulls)
+        return Frequency(max((self.rows - nulls) / self.distinct[column], 1.0), nulls)
+
 
 @dataclass(frozen=True)
 class PostgresStatistics:
@@ -63,10 +69,7 @@ def frequencies(connection: psycopg.Connection, source: Source) -> dict[str, Fre
     table = read_statistics(connection, [source]).tables.get((source.schema, source.name))
     if table is None:
         return {}
-    return {
-        column: Frequency(max(table.rows / n, 1.0), table.nulls.get(column, 0.0))
-        for column, n in table.distinct.items()
-    }
+    return {column: table.frequency(column) for column in {**table.distinct, **table.nulls}}
 
 
 def share(connection: psycopg.Connection, source: Source, condition: str) -> float:

@@ -1,6 +1,6 @@
 -- Of each table: how many rows it may have, how many different values its columns have, what share of
--- them is NULL, and which of them are unique. A table that was never analyzed has some 60 rows on a page. Of a partitioned
--- table the statistics of all its rows count.
+-- them is NULL, and which of them are unique. A table that was never analyzed has some 60 rows on a
+-- page. Of a partitioned table the statistics of all its rows count.
 WITH asked AS (
     SELECT c.oid, a.schema, a.name
     FROM unnest(%(schemas)s::text[], %(names)s::text[]) a(schema, name)

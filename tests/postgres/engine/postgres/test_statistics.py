@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 
 from pgstream.algebra.operators.scan import Source
-from pgstream.engine.postgres.statistics import ROWS_OF_A_KEY, read_statistics, share
+from pgstream.engine.postgres.statistics import (
+    ROWS_OF_A_KEY,
+    frequencies,
+    read_statistics,
+    share,
+)
 
 TABLES = """
 CREATE TABLE t (a int PRIMARY KEY, b int, c text);
@@ -50,3 +55,17 @@ def test_the_share_of_rows_that_pass(database: Any) -> None:
     assert share(connection, t, "true") == 1.0
     assert share(connection, p, "b = 1") == pytest.approx(1 / 3, rel=0.2)
     assert 0 < share(connection, empty, "a = 1") <= 1.0
+
+
+def test_how_often_values_and_nulls_occur(database: Any) -> None:
+    connection = database.connect()
+    connection.execute(
+        "CREATE TABLE sparse (a int PRIMARY KEY, b int, c int, d int);"
+        "INSERT INTO sparse SELECT i, nullif(i % 10, 9), CASE WHEN i % 100 = 0 THEN i % 1000 END"
+        " FROM generate_series(1, 10000) i; ANALYZE sparse"
+    )
+    found = frequencies(connection, Source(1, "public", "sparse", False))
+    assert found["a"] == (1.0, 0.0)
+    assert found["b"] == pytest.approx((1000.0, 1000.0), rel=0.1)
+    assert found["c"] == pytest.approx((10.0, 9900.0), rel=0.1)
+    assert found["d"].nulls == 10_000.0  # NULL in every row
