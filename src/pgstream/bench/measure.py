@@ -33,6 +33,8 @@ class Measured:
     postgres_ms: float
     full_ms: float
     result: RefreshResult
+    has_changed: bool
+    """Whether a refresh has changed the stream table."""
     rows: int
     """How many rows the stream table has in the end."""
     wrong: int
@@ -51,10 +53,6 @@ class Measured:
         return self.result.rows_inserted + self.result.rows_deleted
 
     @property
-    def has_changed(self) -> bool:
-        return self.rows_written > 0
-
-    @property
     def is_differential(self) -> bool:
         return self.result.action in (Action.DIFFERENTIAL, Action.NO_DATA)
 
@@ -67,36 +65,26 @@ def create(stream: PgStream, name: str, query: str) -> None:
     )
 
 
-def drop(stream: PgStream, name: str) -> None:
-    stream.drop_stream_table(f"{SCHEMA}.{name}")
-    stream.connection.execute(compose("DROP MATERIALIZED VIEW {v}", v=_own(name)))
-
-
-def measure(stream: PgStream, name: str, change: Callable[[], None], cycles: int) -> Measured:
-    """After a change each: the refreshes, then the comparison, then a full refresh."""
-    done = []
-    for _ in range(cycles):
-        change()
-        done.append(refresh_both(stream, name))
-    return concluded(stream, name, done, change)
-
-
 def refresh_both(stream: PgStream, name: str) -> Both:
     return _refresh_own(stream, name), stream.refresh_stream_table(f"{SCHEMA}.{name}")
 
 
 def concluded(
-    stream: PgStream, name: str, done: Sequence[Both], change: Callable[[], None] = lambda: None
+    stream: PgStream, name: str, done: Sequence[Both], compared: tuple[int, int]
 ) -> Measured:
-    """Refreshes that were full by decision count among the full ones."""
+    """After a full refresh. Those that were full by decision count as full, too."""
     own, results = [ms for ms, _ in done], [result for _, result in done]
-    rows, wrong = _compare(stream, name)
-    change()
     own.append(_refresh_own(stream, name))
     last = stream.refresh_stream_table(f"{SCHEMA}.{name}", full=True)
     full = [last, *(result for result in results if result.action is Action.FULL)]
     middle = sorted(results, key=lambda result: result.total_ms)[len(results) // 2]
-    return Measured(median(own), median(r.total_ms for r in full), middle, rows, wrong)
+    return Measured(
+        median(own),
+        median(result.total_ms for result in full),
+        middle,
+        any(result.rows_inserted + result.rows_deleted for result in results),
+        *compared,
+    )
 
 
 def bare_action_ms(stream: PgStream, times: int = 5) -> float:
@@ -120,7 +108,7 @@ def timed(run: Callable[[], object]) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-def _compare(stream: PgStream, name: str) -> tuple[int, int]:
+def compare(stream: PgStream, name: str) -> tuple[int, int]:
     """How many rows the stream table has, and how many only one of the two has."""
     columns = joined(identifier(column) for column in stream.table(f"{SCHEMA}.{name}").columns)
     ours, own = (

@@ -1,13 +1,24 @@
-"""plans: what the plans of a few typical queries cost, by the size of the change."""
+"""plans: what the plans of a few typical queries cost, by the size of the change.
+
+All of them are refreshed after each change, so that they meet the same machine, and a Java that is
+as warm.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from statistics import median
 from typing import Any
 
-from pgstream.bench.measure import Measured, bare_action_ms, create, drop, measure
+from pgstream.bench.measure import (
+    Both,
+    Measured,
+    bare_action_ms,
+    compare,
+    concluded,
+    create,
+    refresh_both,
+)
 from pgstream.bench.scenarios import (
     DELETE,
     DIMENSION,
@@ -21,6 +32,9 @@ from pgstream.bench.scenarios import (
 from pgstream.client import PgStream
 
 Note = Callable[[str], None]
+Row = dict[str, Any]
+WARMING = 3
+"""Rounds before those that count: Java compiles what it runs often."""
 
 
 def measure_plans(
@@ -30,31 +44,47 @@ def measure_plans(
     chosen: Sequence[str],
     cycles: int,
     note: Note,
+    warming: int = WARMING,
 ) -> dict[str, Any]:
     """One document: the bare Spark action, and a row per scenario and size of change."""
     note(f"{rows} rows")
     groups = max(rows // 100, 20)
     _populate(stream, rows, groups)
-    bare = [bare_action_ms(stream)]
-    found: list[dict[str, Any]] = []
     for name in chosen:
         note(f"{name}: first population")
         create(stream, name, SCENARIOS[name])
-        for size in changes:
-            note(f"{name}: {size} changed")
-            measured = measure(stream, name, partial(_change, stream, size, groups), cycles)
-            found.append(_row(name, size, measured))
-        drop(stream, name)
+
+    def refreshed(size: int, times: int) -> dict[str, list[Both]]:
+        done: dict[str, list[Both]] = {name: [] for name in chosen}
+        for number in range(1, times + 1):
+            note(f"{size} changed: round {number} of {times}")
+            _change(stream, size, groups)
+            for name in chosen:
+                done[name].append(refresh_both(stream, name))
+        return done
+
+    refreshed(changes[0], warming)
+    bare: list[float] = []
+    found: list[Row] = []
+    for size in changes:
+        done = refreshed(size, cycles)
         bare.append(bare_action_ms(stream))
+        note(f"{size} changed: compared, and in full")
+        compared = {name: compare(stream, name) for name in chosen}
+        _change(stream, size, groups)
+        found += (
+            _row(name, size, concluded(stream, name, done[name], compared[name])) for name in chosen
+        )
+    found.sort(key=lambda row: chosen.index(row["scenario"]))
     return {
         "rows": rows,
         "cycles": cycles,
-        "bare_spark_action_ms": round(median(bare[1:]), 1),
+        "bare_spark_action_ms": round(median(bare), 1),
         "results": [_compared(each, found) for each in found],
     }
 
 
-def is_wrong(row: dict[str, Any]) -> bool:
+def is_wrong(row: Row) -> bool:
     return not (row["exact"] and row["rows"] and row["changed"])
 
 
@@ -73,7 +103,7 @@ def _change(stream: PgStream, changes: int, groups: int) -> None:
         stream.connection.execute(statement, {"n": n, "top": top, "groups": groups})
 
 
-def _row(name: str, changes: int, measured: Measured) -> dict[str, Any]:
+def _row(name: str, changes: int, measured: Measured) -> Row:
     result = measured.result
     return {
         "scenario": name,
@@ -93,7 +123,7 @@ def _row(name: str, changes: int, measured: Measured) -> dict[str, Any]:
     }
 
 
-def _compared(row: dict[str, Any], found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _compared(row: Row, found: Sequence[Row]) -> Row:
     """With the ratio to the plain join of the same size, if that was measured."""
     joins = [
         each["ms"]

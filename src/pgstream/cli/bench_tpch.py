@@ -83,3 +83,5 @@ def _show(found: Found) -> None:
     counted = found["summary"]
     words = [f"{name.replace('_', ' ')}: {n}" for name, n in counted.items()]
     say(", ".join(words) + f"; a bare Spark action takes {found['bare_spark_action_ms']} ms")
+    if same := [row["query"] for row in found["results"] if row["changed"] is False]:
+        say(f"The changes did not touch the results of {', '.join(same)}.")

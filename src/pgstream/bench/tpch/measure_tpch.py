@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from pgstream.bench.measure import Both, Measured, bare_action_ms, concluded, create, refresh_both
+from pgstream.bench.measure import (
+    Both,
+    Measured,
+    bare_action_ms,
+    compare,
+    concluded,
+    create,
+    refresh_both,
+)
 from pgstream.bench.tpch.change import change
 from pgstream.bench.tpch.load import load
 from pgstream.bench.tpch.sections import queries
@@ -17,7 +25,7 @@ Note = Callable[[str], None]
 Row = dict[str, Any]
 KEYS = (
     "query postgres_ms full_ms ms analysis_ms planning_ms running_ms action reason differential"
-    " rows_read rows_written spark_actions rows exact error".split()
+    " rows_read rows_written spark_actions rows exact changed error".split()
 )
 
 
@@ -66,7 +74,7 @@ def summary(rows: Sequence[Row]) -> dict[str, int]:
         "faster_than_full": sum(row["ms"] < row["full_ms"] for row in done),
         "faster_than_postgres": sum(row["ms"] < row["postgres_ms"] for row in done),
         "not_empty": sum(row["rows"] > 0 for row in done),
-        "changed": sum(row["rows_written"] > 0 for row in done),
+        "changed": sum(row["changed"] for row in done),
     }
 
 
@@ -86,7 +94,7 @@ def _refresh(stream: PgStream, name: str, done: list[Both]) -> None:
 def _row(stream: PgStream, name: str, done: Sequence[Both], note: Note) -> Row:
     note(f"{name}: compared, and in full")
     try:
-        return _measured(name, concluded(stream, name, done))
+        return _measured(name, concluded(stream, name, done, compare(stream, name)))
     except PgStreamError as error:
         return _failed(name, error)
 
@@ -109,6 +117,7 @@ def _measured(name: str, measured: Measured) -> Row:
         result.spark_actions,
         measured.rows,
         not measured.wrong,
+        measured.has_changed,
         None,
     )
     return dict(zip(KEYS, values, strict=True))
