@@ -142,3 +142,31 @@ def test_verify_tells_of_a_hidden_table_that_is_wrong(ps: PgStream) -> None:
     assert not found.exact
     assert (found.missing, found.extra) == (0, 0)
     assert [(each.missing, each.extra) for each in found.hidden] == [(1, 1)]
+
+
+def test_verify_leaves_nothing_behind(ps: PgStream) -> None:
+    """Executors stage the groups: the next check and the next full refresh stage theirs."""
+    script(ps, TABLES)
+    settings = replace(ps.settings, small_path_rows=1)
+    with PgStream(ps.dsn, settings=settings, sessions=ps.sessions) as large:
+        create_exact(large, "st", QUERIES["two levels"])
+        for _ in range(2):
+            assert large.verify("st").exact
+            assert staged(large) == []
+        refresh_exact(large, "st", full=True)
+
+
+def test_what_a_killed_check_left_is_in_nobodys_way(ps: PgStream) -> None:
+    script(ps, TABLES)
+    settings = replace(ps.settings, small_path_rows=1)
+    with PgStream(ps.dsn, settings=settings, sessions=ps.sessions) as large:
+        create_exact(large, "st", QUERIES["two levels"])
+        left = f"pgstream_state.staging_{large.table('st').id}_0"
+        script(ps, f"CREATE TABLE {left} ()", CHANGES[1])
+        refresh_exact(large, "st", full=True)
+        assert staged(large) == []
+
+
+def staged(ps: PgStream) -> list[str]:
+    found = ps.execute("SELECT tablename FROM pg_tables WHERE tablename ~ '^(staging|handover)_'")
+    return [name for (name,) in found]

@@ -18,6 +18,7 @@ from pgstream.monitor.alerts import refresh_completed, send
 from pgstream.refresh.connections import Connections
 from pgstream.refresh.crash import crash_point
 from pgstream.refresh.failed import failed
+from pgstream.refresh.lock import lock
 from pgstream.refresh.means import Means
 from pgstream.refresh.refresh_table import RefreshTable
 from pgstream.refresh.settled_snapshot import settled_snapshot
@@ -39,7 +40,7 @@ class Cycle:
         asked for. If it fails, the error knows at which table."""
         connections, interruption = self.connections, self.means.interruption
         started = time.perf_counter()
-        if not self.lock(ids):
+        if not lock(connections.apply, ids):
             connections.reset()
             return self.skip(ids, asked)
         attempts: dict[int, int] = {}
@@ -80,14 +81,6 @@ class Cycle:
         store.unseal(connections.notes, tables.values())
         total = (time.perf_counter() - started) * 1000
         return [replace(result, total_ms=total) for result in results]
-
-    def lock(self, ids: Sequence[int]) -> bool:
-        row = self.connections.apply.execute(
-            "SELECT bool_and(pg_try_advisory_xact_lock(pgstream._refresh_lock(), id::int))"
-            " FROM (SELECT unnest(%s::bigint[]) AS id ORDER BY 1) tables",
-            (list(ids),),
-        ).fetchone()
-        return bool(row and row[0])
 
     def settle_capture(self, ids: Sequence[int]) -> None:
         """Before any transaction of ours writes: making a replication slot waits for those."""

@@ -12,6 +12,7 @@ from pgstream.monitor.alerts import auto_suspended, refresh_failed, send
 from pgstream.refresh.connections import Connections
 from pgstream.refresh.graph import upstream
 from pgstream.refresh.known import as_known
+from pgstream.refresh.lock import lock
 from pgstream.settings import Settings
 
 
@@ -48,8 +49,10 @@ def _note(
         _tell(connections, id_, known, at_rest)
     for reader in _readers(connections, id_, attempts):
         store.note_error(connections.notes, reader.id, str(known))
-    for table_id in attempts:
-        drop_staging(connections.notes, table_id)
+    if not connections.are_broken and lock(connections.apply, attempts):
+        for table_id in attempts:
+            drop_staging(connections.notes, table_id)
+        connections.reset()
 
 
 def _readers(connections: Connections, id_: int, ids: Iterable[int]) -> list[StreamTable]:

@@ -119,7 +119,7 @@ class Handover:
             self.notes.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(table))
 
     def _staging(self, name: str) -> Staging:
-        self._tables.append(Staging(self.notes, name))
+        self._tables.append(Staging.new(self.notes, name))
         return self._tables[-1]
 
 

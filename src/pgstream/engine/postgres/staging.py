@@ -26,6 +26,13 @@ class Staging:
     notes: psycopg.Connection
     name: str
 
+    @classmethod
+    def new(cls, notes: psycopg.Connection, name: str) -> Staging:
+        """Of a table to be created. Whoever was killed while it had one of this name left it."""
+        made = cls(notes, name)
+        notes.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(made.table))
+        return made
+
     @property
     def table(self) -> sql.Identifier:
         return sql.Identifier(STATE_SCHEMA, self.name)

@@ -75,7 +75,7 @@ class Tools:
 
     def _materialize_large(self, kind: str, node: Node, columns: Sequence[Column]) -> Temporary:
         apply, id_ = self.connections.apply, self.target.id
-        staging = Staging(self.connections.notes, f"staging_{id_}_{next(self._numbers)}")
+        staging = Staging.new(self.connections.notes, f"staging_{id_}_{next(self._numbers)}")
         carriers = self.execution.stage(node, staging)
         trimmed = [c.trimmed for c in carriers]
         made = convert(apply, kind, id_, columns, staging.table, trimmed)
