@@ -99,6 +99,19 @@ def test_executors_read_the_rows(shop: PgStream) -> None:
     assert_all_stay_exact(shop, (*QUERIES[1:3], *BESIDE[:2]), EVERYWHERE[:2])
 
 
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What Spark is asked."""
+    found, analysed = list[str](), Times.analysed
+
+    def noted(times: Times, session: SparkSession, statement: str) -> DataFrame:
+        found.append(statement)
+        return analysed(times, session, statement)
+
+    monkeypatch.setattr(Times, "analysed", noted)
+    return found
+
+
 def test_executors_find_rows_that_others_found(
     shop: PgStream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,20 +146,28 @@ def test_no_row_is_read_that_the_plain_rule_does_not_read(shop: PgStream) -> Non
 
 
 def test_a_table_before_its_change_is_one_relation_of_the_statement(
-    ps: PgStream, monkeypatch: pytest.MonkeyPatch
+    ps: PgStream, said: list[str]
 ) -> None:
     """What was looked up, less what has changed of it: the driver puts it together."""
     script(ps, *TABLES)
     query = "SELECT o.day, sum(l.quantity) AS n FROM orders o JOIN lines l ON l.order_id = o.id"
     create_exact(ps, "st", query + " GROUP BY o.day")
-    said, analysed = list[str](), Times.analysed
-
-    def noted(times: Times, session: SparkSession, statement: str) -> DataFrame:
-        said.append(statement)
-        return analysed(times, session, statement)
-
-    monkeypatch.setattr(Times, "analysed", noted)
     script(ps, "UPDATE orders SET day = day + 1 WHERE id < 40", "UPDATE lines SET quantity = 9")
+    said.clear()
     assert refresh_exact(ps, "st").action is Action.DIFFERENTIAL
     (statement,) = said
     assert (statement.count("UNION ALL"), statement.count(" JOIN ")) == (1, 2)
+
+
+def test_a_value_after_its_change_is_one_row_of_the_statement(
+    ps: PgStream, said: list[str]
+) -> None:
+    """Before the change, less what went, and what came: of n values beside each other three rows
+    each would make 3ⁿ rows."""
+    script(ps, *TABLES)
+    values = [f"(SELECT avg(quantity + {i}) FROM lines) AS v{i}" for i in range(8)]
+    create_exact(ps, "st", f"SELECT name, {', '.join(values)} FROM makers WHERE id = 1")
+    script(ps, "UPDATE lines SET quantity = quantity + 1 WHERE part = 7")
+    said.clear()
+    assert refresh_exact(ps, "st").action is Action.DIFFERENTIAL
+    assert said[-1].count("UNION ALL") == len(values) - 1

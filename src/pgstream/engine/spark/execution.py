@@ -195,7 +195,7 @@ class Execution:
         if isinstance(node, UnionAll):
             parts = [self._arrange(term) for term in node.terms]
             known = [part for part in parts if part is not None]
-            return zsets.concatenated(known) if len(known) == len(parts) else None
+            return zsets.total(known) if len(known) == len(parts) else None
         if isinstance(node, Negate):
             rows = self._arrange(node.input)
             return None if rows is None else zsets.negated(rows)
@@ -350,7 +350,7 @@ def is_arrangement(node: Node) -> bool:
         return False
     if isinstance(node, UnionAll | Negate | KeyFilter):
         return all(map(is_arrangement, node.inputs))
-    return isinstance(node, Change | Lookup | Partners)
+    return isinstance(node, Change | Lookup | Partners | Stored)
 
 
 def keys_with_more(keys: Keys, parts: list[Rows]) -> Rows:
