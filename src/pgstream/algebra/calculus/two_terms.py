@@ -148,9 +148,9 @@ class Found:
 
     def _before(self, step: Step) -> list[Step]:
         """Other steps from the same relation that find less than a row for each, and fewer than
-        this one."""
+        this one. Not the one that leads back to where all rows come from: these have a partner."""
         most = min(self._expected(step), 1.0)
-        others = [each for each in self.steps if each.source == step.source]
+        others = [s for s in self.steps if s.source == step.source and self._has_cause(s)]
         return sorted((s for s in others if self._expected(s) < most), key=self._expected)
 
     def _expected(self, step: Step) -> float:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pgstream.algebra.calculus.differentiate import Differential, differentiate
 from pgstream.algebra.calculus.two_terms import two_terms
@@ -34,7 +36,8 @@ FEW_C, FEW_D = replace(C, share=0.1), replace(D, share=0.01)
 X = Ref(1, INTEGER)
 LESS = Call("<", (X, Ref(3, INTEGER)), BOOLEAN)
 POSITIVE = Call(">", (X, Literal("0", INTEGER)), BOOLEAN)
-FIRST_THREE = Join(Join(A, B, ((0, 0),)), C, ((3, 0),))
+FIRST_TWO = Join(A, B, ((0, 0),))
+FIRST_THREE = Join(FIRST_TWO, C, ((3, 0),))
 COUNTED = Aggregate(B, (0,), (AggregateCall("count", None, BIGINT),))
 
 JOINS: dict[str, Node] = {
@@ -53,6 +56,7 @@ JOINS: dict[str, Node] = {
     "star, few rows of one": Join(Join(Join(A, B, ((0, 0),)), FEW_C, ((1, 0),)), D, ((1, 1),)),
     "star, few rows of two": Join(Join(Join(A, B, ((0, 0),)), FEW_C, ((1, 0),)), FEW_D, ((0, 1),)),
     "chain, few rows of the last": Join(FIRST_THREE, FEW_D, ((5, 0),)),
+    "chain, few rows before the last": Join(Join(FIRST_TWO, FEW_C, ((3, 0),)), D, ((5, 0),)),
     "two and two, few rows of two": Join(
         Join(A, FEW_C, ((0, 0),)), Join(B, FEW_D, ((0, 0),)), ((1, 1),)
     ),
@@ -102,6 +106,37 @@ def test_the_change_leads_from_before_to_after(
         if delta is not None:
             assert plus(evaluate(delta, world)) == wanted
             assert partners_are_their_parts(delta, world)
+
+
+@st.composite
+def joins(draw: st.DrawFn) -> Node:
+    """Three to five relations, some of them twice, of which few rows or many are expected."""
+    shares, numbers = st.sampled_from((1.0, 0.1, 0.01)), st.sampled_from((1.0, 3.0, 30.0))
+
+    def relation() -> Scan:
+        scan = draw(st.sampled_from(SCANS))
+        fields = [replace(field, per_value=draw(numbers)) for field in scan.fields]
+        return replace(scan, fields=tuple(fields), share=draw(shares))
+
+    def joined(tree: Node, other: Node) -> Node:
+        pair = [draw(st.integers(0, len(side.columns) - 1)) for side in (tree, other)]
+        sides = (tree, other) if draw(st.booleans()) else (other, tree)
+        on = tuple(pair if sides[0] is tree else reversed(pair))
+        return Join(*sides, ((on[0], on[1]),), nulls_match=draw(st.booleans()))
+
+    relations = [relation() for _ in range(draw(st.integers(3, 5)))]
+    return reduce(joined, relations)
+
+
+@settings(max_examples=300, deadline=None)
+@given(tree=joins(), found=worlds())
+def test_the_change_of_any_join(
+    tree: Node, found: tuple[World, dict[int, frozenset[Part]]]
+) -> None:
+    world, changed = found
+    wanted = difference(evaluate(tree, world, world.after), evaluate(tree, world, world.before))
+    delta = two_terms(tree, Differential(changed))
+    assert delta is None or plus(evaluate(delta, world)) == wanted
 
 
 def partners_are_their_parts(delta: Node, world: World) -> bool:
