@@ -65,6 +65,9 @@ JOIN customers c ON c.id = g.customer
 -- distinct_by_nullable
 SELECT DISTINCT label, price FROM products
 
+-- different_products
+SELECT customer, count(DISTINCT product) AS products, count(*) AS orders FROM orders GROUP BY customer
+
 -- unused_join
 SELECT o.id, o.amount FROM orders o LEFT JOIN products p ON p.id = o.product
 

@@ -15,10 +15,11 @@ from pgstream.algebra.lower.scope import Scope
 from pgstream.algebra.operators.aggregate import MOMENTS, Aggregate, AggregateCall
 from pgstream.algebra.operators.by_postgres import ROWS, ByPostgres, select
 from pgstream.algebra.operators.filter import Filter
+from pgstream.algebra.operators.join import Join
 from pgstream.algebra.operators.node import Column, Node
 from pgstream.algebra.operators.one_row import OneRow
 from pgstream.algebra.operators.outer_join import OuterJoin
-from pgstream.algebra.operators.project import Project
+from pgstream.algebra.operators.project import Project, pick
 from pgstream.algebra.placement.canonical import (
     as_key,
     own_spelling,
@@ -27,7 +28,7 @@ from pgstream.algebra.placement.canonical import (
     shown_spelling,
 )
 from pgstream.algebra.placement.spark_list import aggregate_refusal
-from pgstream.algebra.types import BIGINT, BOOLEAN, Type
+from pgstream.algebra.types import BIGINT, BOOLEAN, Equality, Type
 from pgstream.errors import UnsupportedExpression
 from pgstream.sql.deparsed import write
 from pgstream.sql.ordered_calls import add_order, has_star, is_distinct
@@ -40,17 +41,20 @@ ORDERLESS = frozenset(
     ("count", "min", "max", "bool_and", "bool_or", "every", "bit_and", "bit_or", "bit_xor",
      "regr_count", "range_agg", "range_intersect_agg", "json_objectagg")
 )  # fmt: skip
+OF_VALUES = ("count", "sum", "avg", "min", "max")
 NUMBER = "n"
 ZERO = Literal("0", BIGINT)
 THERE = Literal("t", BOOLEAN)
 
 
 class Counted(NamedTuple):
-    """An aggregate of Spark's: its name, its argument (None is *) and its FILTER."""
+    """An aggregate of Spark's: its name, its argument (None is *), its FILTER, and whether it asks
+    for the different values only."""
 
     function: str
     argument: exp.Expr | None
     condition: exp.Expr | None
+    is_distinct: bool = False
 
 
 def grouped_select(tree: Node, node: exp.Select, scope: Scope) -> Node:
@@ -172,7 +176,62 @@ class _Grouped:
         if all(call is not None and self.on_spark(call) for call in counted):
             calls = [self.call(call, expressions) for call in counted if call is not None]
             return Aggregate(self.narrowed(expressions), tuple(range(width)), tuple(calls))
-        return self.by_postgres(expressions)
+        return self.by_values(expressions) or self.by_postgres(expressions)
+
+    def by_values(self, keys: list[Expression]) -> Node | None:
+        """Calls with DISTINCT over the different values, stored by themselves, so that no group is
+        read again:
+
+            count(DISTINCT x) by g = count(x) by g over DISTINCT (g, x)
+
+        Those of the same values are one aggregate; another has the calls without DISTINCT. Each
+        has all the groups. None if PostgreSQL must compute one of the calls.
+        """
+        together: dict[tuple[exp.Expr | None, exp.Expr | None], list[int]] = {}
+        counted = list(map(counted_once, self.calls))
+        for number, call in enumerate(counted):
+            if call is None or not self.on_spark(call):
+                return None
+            if call.is_distinct and (self.scale(call) is not None or not self.is_key(call)):
+                return None
+            of = (call.argument, call.condition) if call.is_distinct else (None, None)
+            together.setdefault(of, []).append(number)
+        tree: Node | None = None
+        found: dict[int, int] = {}
+        width = len(keys)
+        for numbers in together.values():
+            calls = [call for number in numbers if (call := counted[number]) is not None]
+            part = self.of_values(keys, calls)
+            first = width + (len(tree.columns) if tree else 0)
+            found |= {number: first + i for i, number in enumerate(numbers)}
+            pairs = tuple((i, i) for i in range(width))
+            tree = Join(tree, part, pairs, nulls_match=True) if tree else part
+        assert tree is not None
+        shown = (*range(width), *(found[number] for number in range(len(self.calls))))
+        return pick(tree, shown)
+
+    def of_values(self, keys: list[Expression], calls: list[Counted]) -> Aggregate:
+        """The calls, which are all without DISTINCT or over the different values of the first."""
+        width, expressions = len(keys), list(keys)
+        every = tuple(range(width))
+        first = calls[0]
+        if not first.is_distinct:
+            made = [self.call(call, expressions) for call in calls]
+            return Aggregate(self.narrowed(expressions), every, tuple(made))
+        assert first.argument is not None
+        value = self.key(first.argument)
+        if first.condition is not None:
+            value = self.filtered(value, first.condition)
+        types = [self.result(call.function, value.type) for call in calls]
+        rows = self.narrowed([*keys, value])
+        different = Aggregate(rows, (*every, width), ())
+        made = [AggregateCall(c.function, width, t) for c, t in zip(calls, types, strict=True)]
+        return Aggregate(different, every, tuple(made))
+
+    def is_key(self, call: Counted) -> bool:
+        """Whether Spark can tell the values of the argument apart."""
+        assert call.argument is not None
+        return self.value(call.argument).type.compares <= Equality.SPELLINGS
 
     def narrowed(self, expressions: list[Expression]) -> Project:
         names = tuple(f"k{i}" for i in range(len(expressions)))
@@ -330,6 +389,19 @@ def counted_call(node: exp.Expr) -> Counted | None:
         return None
     given = None if isinstance(argument, exp.Star) else argument
     return Counted(function_of(node), given, condition)
+
+
+def counted_once(node: exp.Expr) -> Counted | None:
+    """The same of an aggregate that may have DISTINCT before its only argument."""
+    inner = node.this if isinstance(node, exp.Filter) else node
+    if not (isinstance(inner, AGGREGATES) and isinstance(inner.this, exp.Distinct)):
+        return counted_call(node)
+    values = inner.this.expressions
+    if len(values) != 1 or function_of(inner) not in OF_VALUES:
+        return None
+    condition = node.args["expression"].this if isinstance(node, exp.Filter) else None
+    is_distinct = function_of(inner) not in ("min", "max")
+    return Counted(function_of(inner), values[0], condition, is_distinct)
 
 
 def in_order(call: exp.Expr) -> exp.Expr:
