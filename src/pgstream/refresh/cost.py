@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Protocol
 
 from pgstream.algebra.operators.join import Pairing
@@ -62,9 +63,16 @@ class Cost:
         return found
 
 
-def cost_of(trees: Sequence[Node], counts: Counts, statistics: Statistics, most_rows: int) -> Cost:
+def cost_of(
+    trees: Sequence[Node],
+    counts: Counts,
+    statistics: Statistics,
+    most_rows: int,
+    most_given: float = inf,
+) -> Cost:
     """The driver reads each leaf once. A table is read whole where the keys are too many, see
-    `Leaves`."""
+    `Leaves`. Through many joins the error of the estimates grows, so the caller may know better
+    how many rows come out at most."""
     expected = Expected(counts, statistics)
     changed, whole, looked_up = dict[Node, float](), dict[Node, float](), dict[Node, float]()
     read_for: dict[Node, Node] = {}
@@ -90,7 +98,7 @@ def cost_of(trees: Sequence[Node], counts: Counts, statistics: Statistics, most_
         by_executors=once,
         again=_by_name(trees, of_executors, expected) - once if once else 0.0,
         changes=sum(few.values()),
-        given=sum(map(expected.rows, trees)),
+        given=min(sum(map(expected.rows, trees)), most_given),
     )
 
 

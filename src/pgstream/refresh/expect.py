@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from pgstream.algebra.calculus.differentiate import Changed
+from pgstream.algebra.calculus.differentiate import Changed, Differential
 from pgstream.algebra.groups import Groups
+from pgstream.algebra.nested import Hidden
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.scan import Part, Scan, Source
 from pgstream.algebra.plan import Plan
@@ -43,10 +44,11 @@ def expect(
     most_rows: int,
 ) -> Expectation:
     counts = dict(counts_of(changes))
+    most = _most_given(plan, stored, changes, statistics)
     trees = list(_differential(plan, counts, statistics))
     return Expectation(
-        cost_of(trees, counts, statistics, most_rows),
-        cost_of(_full(plan, stored), counts, statistics, most_rows),
+        cost_of(trees, counts, statistics, most_rows, most),
+        cost_of(_full(plan, stored), counts, statistics, most_rows, most),
         correction(past, Action.DIFFERENTIAL),
         correction(past, Action.FULL),
     )
@@ -55,6 +57,7 @@ def expect(
 def sources_of(plan: Plan, stored: Scan) -> Iterator[Source]:
     """All tables of which statistics are asked."""
     yield stored.source
+    yield from (hidden.source for hidden in plan.hidden)
     yield from (scan.source for scan in _scans(plan))
 
 
@@ -71,6 +74,13 @@ def correction(past: Past, action: Action) -> float:
     return min(max(median(taken), 1 / MOST_CORRECTION), MOST_CORRECTION) if taken else 1.0
 
 
+def _most_given(plan: Plan, stored: Scan, changes: SourceChanges, statistics: Statistics) -> float:
+    """All that is stored goes, and as much comes, with what the changes bring."""
+    sources = (stored.source, *(hidden.source for hidden in plan.hidden))
+    known = sum(statistics.rows(source.schema, source.name) for source in sources)
+    return 2 * (known + changes.total)
+
+
 def _differential(
     plan: Plan, counts: dict[tuple[int, Part], float], statistics: Statistics
 ) -> Iterator[Node]:
@@ -81,12 +91,22 @@ def _differential(
         if delta is not None:
             yield delta
             touched = Expected(counts, statistics).rows(delta)
-            counts[hidden.source.relid, Part.PENDING] = 2 * touched
+            counts[hidden.source.relid, Part.PENDING] = 2 * touched / _stays(hidden, statistics)
     changed = changed_by(counts)
     groups = plan.accumulated
     delta = plan.change(changed) if groups is None else _of_groups(groups, changed)
     if delta is not None:
         yield delta
+
+
+def _stays(hidden: Hidden, statistics: Statistics) -> float:
+    """Of how many touched groups one changes. One that shows its keys only changes when it comes
+    or goes: the more rows it has, the less often."""
+    if hidden.aggregate.calls:
+        return 1.0
+    groups = statistics.rows(hidden.source.schema, hidden.source.name)
+    rows = Expected({}, statistics).rows(Differential({}).after(hidden.aggregate.input))
+    return max(rows / groups, 1.0) if groups else 1.0
 
 
 def _of_groups(groups: Groups, changed: Changed) -> Node | None:

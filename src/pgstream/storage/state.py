@@ -193,6 +193,10 @@ class State:
         """Indexes for the keys by which groups are looked up."""
         index_lookups(self.connection, self.table, f"__pgs_{self.name}", looked_up)
 
+    def analyze(self) -> None:
+        """So that plans and decisions know from now on how many groups there are."""
+        self._run("ANALYZE {state}")
+
     def _create(self) -> None:
         self._run("DROP TABLE IF EXISTS {state}")
         defined: list[sql.Composable] = []

@@ -14,14 +14,14 @@ from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.outer_join import OuterJoin
 from pgstream.algebra.operators.scan import Field, Part, Scan, Source, Stored, drawn
 from pgstream.algebra.operators.window import Window
-from pgstream.algebra.plan import plan
+from pgstream.algebra.plan import nest, plan
 from pgstream.algebra.types import BIGINT
 from pgstream.refresh.changes import SourceChanges
 from pgstream.refresh.cost import Cost, cost_of
 from pgstream.refresh.expect import correction, expect
 
-ROWS = {"src": 1_000_000.0, "dim": 10_000.0, "st": 1_000_000.0}
-DISTINCT = {"id": 1_000_000.0, "k": 10_000.0, "one": 1.0}
+ROWS = {"src": 1_000_000.0, "dim": 10_000.0, "st": 1_000_000.0, "hidden_7_0": 10_000.0}
+DISTINCT = {"id": 1_000_000.0, "k": 10_000.0, "one": 1.0, "k0": 10_000.0}
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,23 @@ def test_differential_against_full() -> None:
     )
     assert few.full.rows == many.full.rows == 2_000_000  # with what is stored
     assert few.times_full < 0.5 < 2 < many.times_full
+
+
+def test_no_more_comes_out_than_is_stored_and_than_the_change_brings() -> None:
+    """Whatever a join with many partners is expected to give."""
+    joined = Join(SRC, SRC, ((2, 2),))  # of a million rows with a million
+    found = expect(plan(joined), ST, SourceChanges({1: 1000}), Told(), (), 50_000)
+    assert found.differential.given == found.full.given == 2 * (ROWS["st"] + 1000)
+
+
+def test_few_keys_come_or_go() -> None:
+    """Ten rows touch ten groups of a hundred rows each. Those of a count that was and one that is
+    are looked up; of keys alone one at most is expected to come or go."""
+    for calls, led in ((COUNT, 20), ((), 1)):
+        tree, hidden = nest(Join(SRC, Aggregate(SRC, (1,), calls), ((1, 0),)), 7, ())
+        grouped = plan(tree, hidden=hidden)
+        found = expect(grouped, ST, SourceChanges({1: 10}), Told(), (), 50_000)
+        assert found.differential.in_driver == pytest.approx(10 + led * 100, rel=0.02)
 
 
 def test_executors_are_worth_their_start_for_many_rows_only() -> None:

@@ -29,6 +29,7 @@ class StoreNestedState(Stage):
             if self.whole:
                 state.replace(groups)
                 state.index(work.plan.looked_up(hidden.source))
+                state.analyze()
             else:
                 state.store(groups)
         return work
