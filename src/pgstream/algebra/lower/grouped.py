@@ -27,6 +27,7 @@ from pgstream.algebra.placement.canonical import (
     require_own_spelling,
     shown_spelling,
 )
+from pgstream.algebra.placement.guards import may_fail
 from pgstream.algebra.placement.spark_list import aggregate_refusal
 from pgstream.algebra.types import BIGINT, BOOLEAN, Equality, Type
 from pgstream.errors import UnsupportedExpression
@@ -387,8 +388,7 @@ def counted_call(node: exp.Expr) -> Counted | None:
         return None
     if isinstance(argument, exp.Distinct | exp.Order):
         return None
-    given = None if isinstance(argument, exp.Star) else argument
-    return Counted(function_of(node), given, condition)
+    return _counted(node, None if isinstance(argument, exp.Star) else argument, condition)
 
 
 def counted_once(node: exp.Expr) -> Counted | None:
@@ -401,7 +401,15 @@ def counted_once(node: exp.Expr) -> Counted | None:
         return None
     condition = node.args["expression"].this if isinstance(node, exp.Filter) else None
     is_distinct = function_of(inner) not in ("min", "max")
-    return Counted(function_of(inner), values[0], condition, is_distinct)
+    return _counted(inner, values[0], condition)._replace(is_distinct=is_distinct)
+
+
+def _counted(call: exp.Expr, argument: exp.Expr | None, condition: exp.Expr | None) -> Counted:
+    """What may fail is computed only for rows that FILTER lets through, whoever computes it."""
+    if argument is not None and condition is not None and may_fail(argument):
+        chosen = exp.If(this=condition.copy(), true=argument.copy())
+        argument, condition = exp.Case(ifs=[chosen]), None
+    return Counted(function_of(call), argument, condition)
 
 
 def in_order(call: exp.Expr) -> exp.Expr:
