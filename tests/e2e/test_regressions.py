@@ -158,3 +158,32 @@ def test_rows_and_enums_are_keys(ps: PgStream) -> None:
             "DELETE FROM q WHERE id < 4; UPDATE p SET ks = NULL, m = 'ok'",
         ),
     )
+
+
+KEPT_FROM_FAILING = (
+    "SELECT b.id, 10.0 / a.x AS v FROM t b JOIN t a ON a.id = b.id AND a.x <> 0",
+    "SELECT b.id, a.y::int AS v FROM t b JOIN t a ON a.id = b.id AND a.x = 1 WHERE a.y::int > 5",
+    "SELECT b.id, a.y::int AS v FROM (t b JOIN t a ON a.id = b.id AND a.x = 1)"
+    " LEFT JOIN t c ON c.id = a.g AND c.x <> 1",
+    "SELECT b.id, q.v FROM t b LEFT JOIN (SELECT a.g, a.y::int AS v FROM t a JOIN t c"
+    " ON c.id = a.id AND a.x = 1) q ON q.g = b.g",
+    "SELECT a.g, max(a.y::int) AS v FROM t b JOIN t a ON a.id = b.id AND a.x = 1 GROUP BY a.g",
+)
+
+
+def test_the_on_of_an_inner_join_keeps_an_expression_from_failing(ps: PgStream) -> None:
+    """As WHERE does: PostgreSQL asks both before it computes the SELECT list."""
+    script(
+        ps,
+        "CREATE TABLE t (id int PRIMARY KEY, g int, x int, y text)",
+        "INSERT INTO t SELECT i, i % 7, i % 3, CASE i % 3 WHEN 1 THEN i::text ELSE 'no' END"
+        " FROM generate_series(1, 50) i",
+    )
+    assert_all_stay_exact(
+        ps,
+        KEPT_FROM_FAILING,
+        (
+            "INSERT INTO t VALUES (100, 1, 0, 'no'), (101, 1, 1, '77')",
+            "DELETE FROM t WHERE id < 9; UPDATE t SET x = 0 WHERE id = 13",
+        ),
+    )

@@ -66,10 +66,10 @@ def conditions(nodes: Iterable[exp.Expr], scope: Scope) -> list[Expression]:
 
 
 def conditions_of_where(nodes: Sequence[exp.Expr], scope: Scope) -> list[Expression]:
-    """The same; each is computed only where those before it hold."""
+    """The same; each is computed only where those of ON and those before it hold."""
     parts: list[Expression] = []
     for i, node in enumerate(nodes):
-        parts += conditions([node], replace(scope, checked=nodes[:i]))
+        parts += conditions([node], replace(scope, checked=[*scope.checked, *nodes[:i]]))
     return parts
 
 

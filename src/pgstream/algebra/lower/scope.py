@@ -143,9 +143,9 @@ class Scope:
     domain: Domain | None = None
     hoists: tuple[Hoist, ...] = ()
     filtered: frozenset[str] = frozenset()
-    """The tables whose rows are in the result only if they pass WHERE."""
+    """The tables whose rows are in the result only if they pass these."""
     checked: Sequence[exp.Expr] = ()
-    """Conditions of WHERE that a row must pass before more of it is computed."""
+    """Conditions of ON and WHERE that a row must pass before more of it is computed."""
     tables: tuple[Table, ...] = ()
     merged: tuple[Merged, ...] = ()
     """Columns of USING, by their bare names."""

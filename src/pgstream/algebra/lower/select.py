@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from pgstream.algebra.expressions import Expression
@@ -14,7 +16,7 @@ from pgstream.algebra.lower.subqueries import attach_subqueries, is_met
 from pgstream.algebra.lower.windows import attach_windows
 from pgstream.algebra.operators.node import Node
 from pgstream.algebra.operators.project import Project
-from pgstream.algebra.placement.guards import filtered_tables
+from pgstream.algebra.placement.guards import filtered_tables, on_conditions
 from pgstream.algebra.placement.push_down import push_down
 from pgstream.sql.cut import is_grouped
 from pgstream.sql.walk import and_parts
@@ -31,10 +33,13 @@ def _attempt(
     where = node.args.get("where")
     parts = and_parts(where.this) if where else []
     simple = [part for part in parts if part.find(exp.Query) is None]
+    joined = [part for part in on_conditions(node) if part.find(exp.Query) is None]
     tables = domain.tables if domain else ()
     scope = Scope(context, domain, hoists, filtered_tables(node), simple, tables)
     tree, scope = from_clause(node, scope)
+    scope = replace(scope, checked=joined)
     tree = push_down(tree, conditions_of_where(simple, scope))
+    scope = replace(scope, checked=[*joined, *simple])
     tree, scope = attach_subqueries(tree, node, scope)
     tests = conditions((part for part in parts if part not in simple), scope)
     tree = push_down(tree, [test for test in tests if not is_met(test)])

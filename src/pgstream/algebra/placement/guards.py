@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from pgstream.sql.nodes import Operation
-from pgstream.sql.walk import is_join
+from pgstream.sql.walk import and_parts, is_join
 
 # What never fails, whatever its operands are.
 SAFE = (
@@ -67,16 +67,29 @@ def guarded(text: str, conditions: Sequence[str]) -> str:
 def filtered_tables(select: exp.Select) -> frozenset[str]:
     """The aliases of tables whose rows are in the result only if they pass WHERE: no outer join
     puts a padded row in their place."""
-    clause = select.args.get("from_")
-    if clause is None:
-        return frozenset()
-    items = list(_items(clause.this, False))
-    for join in select.args.get("joins") or ():
-        items += _joined(join, False)
+    items = _all_items(select)
     if any(side in ("RIGHT", "FULL") for _, side, _ in items):
         return frozenset()
     return frozenset(node.alias_or_name for node, _, padded in items
                      if isinstance(node, exp.Table) and not padded)  # fmt: skip
+
+
+def on_conditions(select: exp.Select) -> list[exp.Expr]:
+    """What ON asks of the rows of those tables: PostgreSQL asks it together with WHERE."""
+    asked = (
+        node.args.get("on")
+        for node, side, padded in _all_items(select)
+        if isinstance(node, exp.Join) and not side and not padded
+    )
+    return [part for on in asked if on is not None for part in and_parts(on)]
+
+
+def _all_items(select: exp.Select) -> list[tuple[exp.Expr, str, bool]]:
+    clause = select.args.get("from_")
+    if clause is None:
+        return []
+    joins = select.args.get("joins") or ()
+    return [*_items(clause.this, False), *(item for join in joins for item in _joined(join, False))]
 
 
 def _items(node: exp.Expr, padded: bool) -> Iterator[tuple[exp.Expr, str, bool]]:

@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from pgstream.algebra.placement.guards import filtered_tables, guarded, is_guard, may_fail
-from pgstream.sql.deparsed import parse_deparsed
+from pgstream.algebra.placement.guards import (
+    filtered_tables,
+    guarded,
+    is_guard,
+    may_fail,
+    on_conditions,
+)
+from pgstream.sql.deparsed import parse_deparsed, write
 
 
 def parsed(expression: str) -> exp.Expr:
@@ -64,6 +70,23 @@ def test_rows_of_these_tables_pass_where(tables: str, kept: set[str]) -> None:
     select = parse_deparsed(f"SELECT 1 AS v FROM {tables} WHERE true")
     assert isinstance(select, exp.Select)
     assert filtered_tables(select) == kept
+
+
+@pytest.mark.parametrize(
+    ("tables", "asked"),
+    [
+        ("a, b", []),
+        ("(a JOIN b ON ((a.i = b.i) AND (a.x <> 0)))", ["a.i = b.i", "a.x <> 0"]),
+        ("(a LEFT JOIN b ON (a.x = 1))", []),
+        ("((a LEFT JOIN b ON (a.x = 1)) JOIN c ON (a.i = c.i))", ["a.i = c.i"]),
+        ("((a JOIN c ON (a.i = c.i)) LEFT JOIN b ON (a.x = 1))", ["a.i = c.i"]),
+        ("(a LEFT JOIN (b JOIN c ON (b.i = c.i)) ON (a.i = b.i))", []),
+    ],
+)
+def test_what_inner_joins_ask(tables: str, asked: list[str]) -> None:
+    select = parse_deparsed(f"SELECT 1 AS v FROM {tables}")
+    assert isinstance(select, exp.Select)
+    assert [write(part) for part in on_conditions(select)] == asked
 
 
 def test_a_guard_is_written_around_the_expression() -> None:
