@@ -19,10 +19,11 @@ from pgstream.algebra.operators.scan import Change, Lookup, Part, Stored
 FIXED = 100.0
 FIXED_OF_EXECUTORS = 350.0
 PER_ROW_IN_DRIVER = 0.013
-PER_ROW_BY_EXECUTORS = 0.0008
-PER_ROW_AGAIN = 0.0004
+PER_ROW_BY_EXECUTORS = 0.0004
+PER_ROW_AGAIN = 0.0002
 PER_CHANGE = 0.012
-PER_ROW_GIVEN = 0.0013
+PER_CHANGE_BY_EXECUTORS = 0.003
+PER_ROW_GIVEN = 0.0008
 
 
 class Statistics(Protocol):
@@ -41,10 +42,15 @@ class Cost:
     in_driver: float = 0.0
     """Rows of tables that pass through the driver: those looked up, and small tables."""
     by_executors: float = 0.0
-    """Rows of tables and of changes that executors read."""
+    """Rows of tables that executors read."""
     again: float = 0.0
     """Rows that executors read once more, where a tree names a table twice, or compare in joins."""
     changes: float = 0.0
+    """Rows of changes that pass through the driver."""
+    changes_by_executors: float = 0.0
+    """Those that executors read, as often as they are named: PostgreSQL nets them each time."""
+    jobs: int = 0
+    """How many trees executors compute."""
     given: float = 0.0
     """Rows that come out, and are compared with what is stored."""
 
@@ -56,11 +62,9 @@ class Cost:
     @property
     def ms(self) -> float:
         found = FIXED + self.in_driver * PER_ROW_IN_DRIVER + self.changes * PER_CHANGE
-        found += self.given * PER_ROW_GIVEN
-        if self.by_executors:
-            found += FIXED_OF_EXECUTORS + self.by_executors * PER_ROW_BY_EXECUTORS
-            found += self.again * PER_ROW_AGAIN
-        return found
+        found += self.given * PER_ROW_GIVEN + self.jobs * FIXED_OF_EXECUTORS
+        found += self.by_executors * PER_ROW_BY_EXECUTORS + self.again * PER_ROW_AGAIN
+        return found + self.changes_by_executors * PER_CHANGE_BY_EXECUTORS
 
 
 def cost_of(
@@ -90,14 +94,16 @@ def cost_of(
                 looked_up[node] = expected.rows(node)
     small, large = _parted(whole, most_rows)
     few, many = _parted(changed, most_rows)
-    of_executors = large | many
-    once = sum(of_executors.values())
-    of_executors |= {node: large[table] for node, table in read_for.items() if table in large}
+    named = large | {node: large[table] for node, table in read_for.items() if table in large}
+    once = sum(large.values())
+    joined = _by_name(trees, named | dict.fromkeys(many, 0.0), expected)
     return Cost(
         in_driver=sum(looked_up.values()) + sum(small.values()),
         by_executors=once,
-        again=_by_name(trees, of_executors, expected) - once if once else 0.0,
+        again=max(joined - once, 0.0),
         changes=sum(few.values()),
+        changes_by_executors=_by_name(trees, many, None),
+        jobs=sum(any(node in named or node in many for node in tree.walk()) for tree in trees),
         given=min(sum(map(expected.rows, trees)), most_given),
     )
 
@@ -111,19 +117,23 @@ def _parted(
 
 
 def _by_name(
-    trees: Sequence[Node], of_executors: Mapping[Node, float], expected: Expected
+    trees: Sequence[Node], of_executors: Mapping[Node, float], joins: Expected | None
 ) -> float:
-    """How many rows executors read and join: what a tree names twice, they compute twice."""
-    known: dict[Node, float] = {}
+    """How many rows executors read, and join if that counts: what a tree names twice, they compute
+    twice."""
+    known: dict[Node, tuple[float, bool]] = {}
 
-    def of(node: Node) -> float:
+    def of(node: Node) -> tuple[float, bool]:
         if node not in known:
-            below = sum(map(of, node.inputs))
-            joined = sum(map(expected.rows, node.inputs)) if isinstance(node, Pairing) else 0.0
-            known[node] = of_executors.get(node, 0.0) + below + (joined if below else 0.0)
+            below = [of(each) for each in node.inputs]
+            rows = of_executors.get(node, 0.0) + sum(found for found, _ in below)
+            is_theirs = node in of_executors or any(theirs for _, theirs in below)
+            if is_theirs and joins is not None and isinstance(node, Pairing):
+                rows += sum(map(joins.rows, node.inputs))
+            known[node] = rows, is_theirs
         return known[node]
 
-    return sum(map(of, trees))
+    return sum(of(tree)[0] for tree in trees)
 
 
 @dataclass

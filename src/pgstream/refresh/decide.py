@@ -89,12 +89,16 @@ def _by_limit(
 
 
 def _by_cost(changes: SourceChanges, found: Expectation | None) -> Decision:
-    if found is None or found.times_full <= 1.0:
-        cost = found.differential if found else None
-        return Decision(Action.DIFFERENTIAL, f"{changes.total} changes", cost)
+    if found is None:
+        return Decision(Action.DIFFERENTIAL, f"{changes.total} changes")
+    action = found.trial or found.best
+    expected = found.full if action is Action.FULL else found.differential
+    if action is Action.DIFFERENTIAL and not found.trial:
+        return Decision(action, f"{changes.total} changes", expected)
+    once = f", {action} tried once" if found.trial else ""
     return Decision(
-        Action.FULL,
+        action,
         f"{changes.total:,} changes: {found.differential.rows:,} of {found.full.rows:,} rows"
-        f" would be read, expected to take {found.times_full:.1f} times as long",
-        found.full,
+        f" would be read, expected to take {found.times_full:.1f} times as long{once}",
+        expected,
     )

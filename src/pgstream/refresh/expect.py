@@ -17,6 +17,10 @@ from pgstream.refresh.changes import SourceChanges
 from pgstream.refresh.cost import Cost, Counts, Expected, Statistics, cost_of
 
 MOST_CORRECTION = 10.0
+CLOSE_TO_DIFFERENTIAL, CLOSE_TO_FULL = 0.75, 2.0
+"""Between them the estimate may be wrong about which of the two takes less time."""
+WORTH_A_TRIAL = 1000.0
+"""How long a differential refresh takes, in milliseconds, to which the full one is compared."""
 Past = Sequence[tuple[str, float, float]]
 """Of past refreshes of the table: the action, how long it took, how long it was to take."""
 
@@ -27,12 +31,32 @@ class Expectation:
     full: Cost
     differential_correction: float = 1.0
     full_correction: float = 1.0
+    measured: frozenset[str] = frozenset((Action.DIFFERENTIAL, Action.FULL))
+    """Of which of the two the table's history tells how long it took."""
 
     @property
     def times_full(self) -> float:
         """How long the differential refresh takes, in terms of the full one."""
-        ours = self.differential.ms * self.differential_correction
-        return ours / (self.full.ms * self.full_correction)
+        return self.differential_ms / (self.full.ms * self.full_correction)
+
+    @property
+    def differential_ms(self) -> float:
+        return self.differential.ms * self.differential_correction
+
+    @property
+    def best(self) -> Action:
+        return Action.DIFFERENTIAL if self.times_full <= 1.0 else Action.FULL
+
+    @property
+    def trial(self) -> Action | None:
+        """The other one, where it is close and was never measured: from then on history decides."""
+        if self.best is Action.FULL:
+            is_unknown = Action.DIFFERENTIAL not in self.measured
+            return Action.DIFFERENTIAL if is_unknown and self.times_full <= CLOSE_TO_FULL else None
+        is_close = self.times_full >= CLOSE_TO_DIFFERENTIAL
+        is_long = self.differential_ms >= WORTH_A_TRIAL
+        is_half_known = self.measured == {Action.DIFFERENTIAL}
+        return Action.FULL if is_half_known and is_close and is_long else None
 
 
 def expect(
@@ -51,6 +75,7 @@ def expect(
         cost_of(_full(plan, stored), counts, statistics, most_rows, most),
         correction(past, Action.DIFFERENTIAL),
         correction(past, Action.FULL),
+        frozenset(action for action, _, _ in past),
     )
 
 

@@ -56,7 +56,7 @@ def cost(tree: Node, changed: dict[int, int], most_rows: int = 50_000) -> Cost:
 
 def test_a_change_alone_reads_no_table() -> None:
     assert cost(SRC, {1: 500}) == Cost(changes=500, given=500)
-    assert cost(SRC, {1: 50_001}) == Cost(by_executors=50_001, given=50_001)
+    assert cost(SRC, {1: 50_001}) == Cost(changes_by_executors=50_001, jobs=1, given=50_001)
 
 
 def test_a_lookup_reads_the_rows_of_its_keys() -> None:
@@ -139,8 +139,15 @@ def test_few_keys_come_or_go() -> None:
 
 
 def test_executors_are_worth_their_start_for_many_rows_only() -> None:
-    assert Cost(in_driver=1000).ms < Cost(by_executors=1000).ms
-    assert Cost(in_driver=100_000).ms > 2 * Cost(by_executors=100_000).ms
+    assert Cost(in_driver=1000).ms < Cost(by_executors=1000, jobs=1).ms
+    assert Cost(in_driver=100_000).ms > 2 * Cost(by_executors=100_000, jobs=1).ms
+
+
+def test_a_large_change_is_read_as_often_as_it_is_named() -> None:
+    """By the rule of a join with itself: its change, twice."""
+    found = cost(Join(SRC, SRC, ((0, 0),)), {1: 60_000})
+    assert found.jobs == 1
+    assert found.changes_by_executors > 2 * 60_000
 
 
 def test_history_corrects_what_is_expected() -> None:
