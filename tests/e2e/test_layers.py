@@ -192,7 +192,7 @@ def test_a_large_change_is_full_with_the_reason(database: str, spark: object) ->
 
     with PgStream(database, spark, settings=Settings(min_schedule_seconds=1)) as ps:
         ps.execute("CREATE TABLE t (id int, k int, x int)")
-        ps.execute("INSERT INTO t SELECT i, i % 50, i FROM generate_series(1, 60000) i")
+        ps.execute("INSERT INTO t SELECT i, i % 50, i FROM generate_series(1, 150000) i")
         ps.execute("CREATE TABLE few AS SELECT generate_series(1, 10) AS x")
         ps.execute("ANALYZE t, few")
         create_exact(ps, "st", "SELECT k, x, count(*) OVER (PARTITION BY k) AS n FROM t")
@@ -203,13 +203,13 @@ def test_a_large_change_is_full_with_the_reason(database: str, spark: object) ->
         ps.execute("UPDATE t SET x = 1 WHERE id < 200")
         result = refresh_exact(ps, "st")
         assert result.action is Action.FULL
-        wanted = r"398 changes: 60,\d\d\d of 120,\d\d\d rows would be read"
+        wanted = r"398 changes: 150,\d\d\d of 300,\d\d\d rows would be read"
         assert re.match(wanted, result.reason), result.reason
         (recorded,) = ps.history("st", 1)
         assert recorded["expected_rows"] == result.expected_rows
         assert recorded["expected_ms"] == result.expected_ms
-        assert result.rows_read == 120_000
-        ps.execute("UPDATE t SET x = 2 WHERE id < 40000")
+        assert result.rows_read == 300_000
+        ps.execute("UPDATE t SET x = 2 WHERE id < 100000")
         assert "differential_max_change_ratio 0.5" in refresh_exact(ps, "st").reason
         ps.execute("UPDATE few SET x = x + 1")
         assert refresh_exact(ps, "of_few").action is Action.DIFFERENTIAL
