@@ -13,9 +13,10 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from pgstream.algebra.lower.aggregate_calls import function_of
 from pgstream.algebra.lower.correlation import named
 from pgstream.algebra.lower.decorrelate import Pair
-from pgstream.algebra.lower.grouped import COUNTS, function_of
+from pgstream.algebra.lower.grouped import COUNTS
 from pgstream.algebra.lower.of_no_rows import counts_nothing
 from pgstream.sql.walk import above_aggregates, is_aggregate
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from pgstream.algebra.expressions import Call, Expression, Literal, Ref
-from pgstream.algebra.lower.grouped import function_of
+from pgstream.algebra.lower.aggregate_calls import function_of
 from pgstream.algebra.lower.hoist import value
 from pgstream.algebra.lower.scope import Scope, Table
 from pgstream.algebra.operators.node import Column, Node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgstream.algebra.lower.grouped import in_order
+from pgstream.algebra.lower.aggregate_calls import in_order
 from pgstream.sql.deparsed import parse_deparsed, write
 
 CALLS = {
